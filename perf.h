@@ -13,7 +13,8 @@
  *   perf_base.h     words: version, status, compilers and systems
  *   perf_hist.h     how are values distributed?  a histogram
  *   perf_verdict.h  words of an answer: summaries, rules, verdicts
- *   perf_stats.h    what follows from numbers?  mathematics, intervals, accept or reject
+ *   perf_math.h     what would libm give?  functions, distributions, one sort; for the others
+ *   perf_stats.h    what follows from numbers?  summaries, intervals, accept or reject
  *   perf_clock.h    what time is it?
  *   perf_scope.h    what is timed?  scopes, laps, spans, counters: all that a marking file needs
  *   perf_record.h   what was recorded?  clock, names, threads, switches

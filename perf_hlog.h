@@ -1340,11 +1340,11 @@ PERF_FN void perf_put_column_(perf_out_ *o, double x, int decimals, size_t width
 
 #define PERF_EXP_MOST_ 160              /* buckets: the default of OpenTelemetry's SDKs           */
 
-typedef struct perf_exp_ {
+typedef struct perf_scaled_ {
     int      scale, n;
     int64_t  first;                     /* index of the first of n buckets                        */
     uint64_t zeros, count[PERF_EXP_MOST_];
-} perf_exp_;
+} perf_scaled_;
 
 /* x > 0.  Each squaring of the mantissa gives a binary digit of the logarithm. */
 PERF_FN int64_t perf_exp_index_(double x, int scale)
@@ -1365,7 +1365,7 @@ PERF_FN int64_t perf_exp_index_(double x, int scale)
 }
 
 /* Adds one bucket of ours; 0: it is too far from the first. */
-PERF_FN int perf_exp_add_(perf_exp_ *e, double x, uint64_t n)
+PERF_FN int perf_exp_add_(perf_scaled_ *e, double x, uint64_t n)
 {
     int64_t index = perf_exp_index_(x, e->scale);
 
@@ -1379,9 +1379,9 @@ PERF_FN int perf_exp_add_(perf_exp_ *e, double x, uint64_t n)
 }
 
 /* At the finest scale for which the range takes few enough buckets, and none finer than our own. */
-PERF_FN perf_exp_ perf_exp_of_(const perf_hist *h, int finest)
+PERF_FN perf_scaled_ perf_exp_of_(const perf_hist *h, int finest)
 {
-    perf_exp_ e = PERF_ZERO;
+    perf_scaled_ e = PERF_ZERO;
     int       scale = h ? PERF_CAST_(int, perf_hist_shape_of_(h).bits) : 0, fits = !h;
 
     for (scale = scale < finest ? scale : finest; !fits; scale--) {
@@ -1430,7 +1430,7 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
                                     const char *unit, uint64_t start_ns, uint64_t end_ns)
 {
     perf_out_ o = perf_out_open_(out, cap);
-    perf_exp_ e = perf_exp_of_(h, 20);
+    perf_scaled_ e = perf_exp_of_(h, 20);
     int       i;
 
     if (!name)
@@ -1462,7 +1462,7 @@ PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist 
     static const char letters[] =
         "0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
     perf_out_ o = perf_out_open_(out, cap);
-    perf_exp_ e = perf_exp_of_(h, 8);           /* the finest that Prometheus takes               */
+    perf_scaled_ e = perf_exp_of_(h, 8);        /* the finest that Prometheus takes               */
     int       i;
 
     if (!name || *name <= '9' || name[strspn(name, letters)])

@@ -7,12 +7,13 @@
  *
  * C99, C++11, CUDA, Cython.  libc only, no -lm, no global state, no clock, no thread.
  * It measures nothing itself: perf.h does, and has its numbers judged here.
- * Sections (search for ">>"):  math  summary  compare  sequential  internal  private
+ * Sections (search for ">>"):  summary  compare  sequential  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_STATS_H
 #define PERF_STATS_H
 
 #include "perf_hist.h"
+#include "perf_math.h"
 #include "perf_text.h"
 #include "perf_verdict.h"
 
@@ -21,30 +22,13 @@ PERF_BEGIN_DECLS
 /* Static English text of one warning bit (1u << n); never NULL. */
 PERF_FN const char *perf_warning_text(uint32_t bit);
 
-/* >>math: what libm would give, without linking it -----------------------------------------------
- * Each line gives the relative error against 60-digit references (tests/stats/math.c).  Any thread,
- * no state.  Outside the domain the answer is NaN; infinities are honoured.  docs/statistics.md has
- * the formulas and their sources.                                                                */
-PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
-PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
-PERF_FN double perf_exp(double x);              /* 3e-16; 0 below -745.2, inf above 709.8         */
-PERF_FN double perf_erfc(double x);             /* exact in the tail; 1e-13                       */
-PERF_FN double perf_normal_cdf(double z);       /* P(Z <= z), Z standard normal                   */
-PERF_FN double perf_normal_quantile(double p);  /* 0 -> -inf, 1 -> inf                            */
-PERF_FN double perf_beta_cdf(double x, double a, double b);      /* regularised incomplete beta   */
-PERF_FN double perf_t_cdf(double t, double df);                  /* Student t, df > 0             */
-PERF_FN double perf_t_quantile(double p, double df);
-PERF_FN double perf_binomial_cdf(double k, double n, double p);  /* P(X <= k), X ~ Bin(n, p)      */
-
 /* >>summary: without an array the status is PERF_EINVAL, or else the answer is NaN ------- */
 
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
 PERF_FN perf_summary perf_summarize(const double *x, size_t n);
 
-/* Quantile p (0..1) of an ascending array, type 7.  NaN when n is 0 or p is outside 0..1. */
-PERF_FN double perf_quantile(const double *sorted, size_t n, double p);
-
-/* The same with its exact interval; confidence 0 means 0.95; a side without bound is +-infinity. */
+/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
+ * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
 PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
                                              double confidence);
 
@@ -53,34 +37,17 @@ PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, dou
  * either side at most (2^-K each).  All NaN: no values, or p or confidence out of range.         */
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
 
-/* Interval of a quantile when neighbours in time are alike: x in time order, at least 40 values.
- * The effective number of values comes from 10 batches (Korn and Graubard 1998).  Allocates.     */
-PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
-                                                    double confidence);
-
-/* Mean with Student's interval.  One rare spike moves it far: prefer quantiles for durations.
- * n = 1 or a non-finite value gives an infinite interval; n = 0 gives NaN.                       */
-PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence);
-
-/* Fewest values for which a two-sided interval of quantile p is bounded on both sides; 0: never. */
-PERF_FN size_t perf_quantile_min_count(double p, double confidence);
-
-/* Sorts upwards: n log n always, no allocation, little recursion.  NaN come last.  x: not NULL. */
-PERF_FN void perf_sort_values(double *x, size_t n);
-
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
 
-PERF_FN perf_compare_opts perf_compare_opts_default(void);  /* all zero; for C++11 and Cython     */
-PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts); /* what runs */
-
-/* Rules by a number that is taken as it is: 0 percent is a threshold of 1; a factor of 0 is no
+/* A rule by a number that is taken as it is: 0 percent is a threshold of 1; a factor of 0 is no
  * rule (NaN).  (In a perf_rule of your own an amount of 0 takes the default of its kind.)        */
-PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric);
-PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);      /* down by >= %   */
-PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);  /* worse by <= %  */
+PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric);
 
-/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid. */
-PERF_FN double perf_rule_threshold(const perf_rule *rule);
+/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
+ * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
+ * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
+ * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
  * Allocates above 128 pairs.  n < 6 is INCONCLUSIVE (95 %; of means n < 2); opts NULL: defaults. */
@@ -104,25 +71,6 @@ PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
  * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
-
-/* 1 only when something was compared and every limit that was set holds. */
-PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
-
-/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
- * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
- * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
- * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
-PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
-
-/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
- * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
-PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
-                                    const perf_compare_opts *opts);
-
-/* p-values of a family of n questions, adjusted (Holm 1979): if you compare them with alpha, any
- * false answer among all has a chance below alpha.  out may be p; what is no probability counts as
- * 1. PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.  */
-PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
 
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
@@ -158,350 +106,16 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_is_duration_      1: finite and above 0
- *   perf_random_           64 random bits (splitmix64) from a state of the caller's
  *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
  *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
- *   perf_lopsided_  1: the arms differ in shape, so pairs and medians may say different things
+ *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
-
-/* ---- math ---- */
-
-#define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
-#define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
-
-/* c[0] + c[1] x + ... + c[degree] x^degree. */
-PERF_FN double perf_poly_(double x, const double *c, int degree)
-{
-    double sum = c[degree];
-
-    while (degree--)
-        sum = sum * x + c[degree];
-    return sum;
-}
-
-/* log(1 + f) - f for -0.3 < f < 0.42, from log(1 + f) = 2 atanh(s), s = f / (2 + f): the leading
- * terms cancel on paper instead of in the machine.  Eleven terms: |s| < 0.18, next one < 1e-18.  */
-PERF_FN double perf_log1p_minus_(double f)
-{
-    double s = f / (2.0 + f), z = s * s;
-    double r = z * (2.0 / 3 + z * (2.0 / 5 + z * (2.0 / 7 + z * (2.0 / 9 + z * (2.0 / 11 +
-               z * (2.0 / 13 + z * (2.0 / 15 + z * (2.0 / 17 + z * (2.0 / 19 + z * (2.0 / 21 +
-               z * (2.0 / 23)))))))))));
-    return s * (r - f);
-}
-
-PERF_FN double perf_log(double x)
-{
-    uint64_t u = perf_bits_(x);
-    int      k;
-    double   f, r;
-
-    if (perf_is_nan_(x) || (u >> 63 && x < 0.0))
-        return PERF_NAN_;
-    if (!(u << 1))
-        return -PERF_INF_;
-    if (!perf_is_finite_(x))
-        return x;
-    if (u < UINT64_C(0x0010000000000000))           /* subnormal: 2^54 times it                   */
-        return perf_log(x * 18014398509481984.0) - 37.429947750237047899;
-    k = PERF_CAST_(int, u >> 52) - 1023;
-    u = (u & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000);
-    if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays small */
-        u -= UINT64_C(0x0010000000000000);
-        k++;
-    }
-    f = perf_from_bits_(u) - 1.0;
-    r = perf_log1p_minus_(f) + PERF_CAST_(double, k) * PERF_LN2_LO_;
-    return PERF_CAST_(double, k) * PERF_LN2_HI_ + (f + r);
-}
-
-PERF_FN double perf_log1p(double x)
-{
-    double u;
-
-    if (x > -0.29 && x < 0.41)
-        return x + perf_log1p_minus_(x);
-    if (!(x > -1.0) || x > 1e300)
-        return perf_log(1.0 + x);
-    u = 1.0 + x;
-    return perf_log(u) + (x - (u - 1.0)) / u;       /* what the addition rounded away             */
-}
-
-/* log(1 + x) - x for any x > -1. */
-PERF_FN double perf_log1pmx_(double x)
-{
-    return x > -0.29 && x < 0.41 ? perf_log1p_minus_(x) : perf_log1p(x) - x;
-}
-
-/* 2^k * x, two steps so that a subnormal result rounds once at the end. */
-PERF_FN double perf_scale2_(double x, int k)
-{
-    int half = k / 2;
-    double a = perf_from_bits_(PERF_CAST_(uint64_t, half + 1023) << 52);
-    double b = perf_from_bits_(PERF_CAST_(uint64_t, k - half + 1023) << 52);
-    return x * a * b;
-}
-
-PERF_FN double perf_exp(double x)
-{
-    /* 1 / (k + 2)!: |r| <= 0.347, the terms left out are below 1e-18 */
-    static const double term[12] = {0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
-                                    1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
-                                    1.0 / 479001600, 1.0 / 6227020800.0};
-    double k, r;
-    int    n;
-
-    if (perf_is_nan_(x))
-        return x;
-    if (x > 709.8 || x < -745.2)
-        return x > 0.0 ? PERF_INF_ : 0.0;
-    k = x * 1.44269504088896340736;                 /* 1 / ln 2                                   */
-    n = PERF_CAST_(int, k + (k < 0.0 ? -0.5 : 0.5));
-    k = PERF_CAST_(double, n);
-    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;
-    return perf_scale2_(1.0 + (r + r * r * perf_poly_(r, term, 11)), n);
-}
-
-/* exp(-x * x): the square is split so that its rounding error does not grow with x. */
-PERF_FN double perf_exp_neg_square_(double x)
-{
-    double hi = perf_from_bits_(perf_bits_(x) & UINT64_C(0xfffffffff8000000));
-    return perf_exp(-hi * hi) * perf_exp(-(x - hi) * (x + hi));
-}
-
-/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
-PERF_FN double perf_gauss_fraction_(double c, double w)
-{
-    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
-    int    i;
-
-    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
-        m = PERF_CAST_(double, i / 2);
-        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
-        k *= w / ((c + i - 2.0) * (c + i - 1.0));
-        up = 1.0 + k / up;
-        down = 1.0 / (1.0 + k * down);
-        f *= up * down;
-        change = i < 3 ? 1.0 : up * down - 1.0;
-    }
-    return 1.0 / f;
-}
-
-/* Below 2: erf by its all-positive series (Abramowitz & Stegun 7.1.6). */
-PERF_FN double perf_erfc(double x)
-{
-    double term = x, sum = x;
-    int    n;
-
-    if (perf_is_nan_(x))
-        return x;
-    if (x < 0.0)
-        return 2.0 - perf_erfc(-x);
-    if (x > 27.3)
-        return 0.0;
-    for (n = 1; x < 2.0 && n < 80 && term > sum * 1e-17; n++) {
-        term *= 2.0 * x * x / (2.0 * n + 1.0);
-        sum += term;
-    }
-    if (x < 2.0)
-        return 1.0 - 1.12837916709551257390 * perf_exp_neg_square_(x) * sum;    /* 2 / sqrt(pi)   */
-    return 0.56418958354775628695 * perf_exp_neg_square_(x) / x *       /* 1 / sqrt(pi)           */
-           perf_gauss_fraction_(1e18, 1e18 / (x * x));      /* c to infinity: DLMF 7.9.1          */
-}
-
-/* log gamma(x) minus Stirling's (x - 1/2) log x - x + log sqrt(2 pi); x > 0.  Series from
- * Abramowitz & Stegun 6.1.41 above 15, the recurrence gamma(x+1) = x gamma(x) below.             */
-PERF_FN double perf_stirling_rest_(double x)
-{
-    double sum = 0.0, z;
-
-    while (x < 15.0) {
-        sum += (x + 0.5) * perf_log1p(1.0 / x) - 1.0;
-        x += 1.0;
-    }
-    z = 1.0 / (x * x);
-    return sum + (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680 - z * (1.0 / 1188 -
-                 z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
-}
-
-PERF_FN double perf_normal_cdf(double z)
-{
-    return 0.5 * perf_erfc(-z * 0.70710678118654752440);
-}
-
-/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16; 7e-16 down to p = 1e-300.
- * Three ranges, each the ratio of two polynomials of degree 7.                                   */
-PERF_FN double perf_normal_quantile(double p)
-{
-    static const double c[3][2][8] = {
-        {{3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427,
-          13731.693765509461125, 45921.953931549871457, 67265.770927008700853,
-          33430.575583588128105, 2509.0809287301226727},
-         {1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077,
-          21213.794301586595867, 39307.895800092710610, 28729.085735721942674,
-          5226.4952788528545610}},
-        {{1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
-          3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770,
-          0.0227238449892691845833, 7.74545014278341407640e-4},
-         {1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550,
-          0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4,
-          1.05075007164441684324e-9}},
-        {{6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
-          0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3,
-          2.71155556874348757815e-5, 2.01033439929228813265e-7},
-         {1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525,
-          7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
-          2.04426310338993978564e-15}}};
-    double q = p - 0.5, r;
-    int    k;
-
-    if (!(p >= 0.0 && p <= 1.0))
-        return PERF_NAN_;
-    if (q < 0.425 && q > -0.425) {
-        r = 0.180625 - q * q;
-        return q * perf_poly_(r, c[0][0], 7) / perf_poly_(r, c[0][1], 7);
-    }
-    r = q < 0.0 ? p : 1.0 - p;
-    if (!(r > 0.0))
-        return q < 0.0 ? -PERF_INF_ : PERF_INF_;
-    r = perf_sqrt(-perf_log(r));
-    k = r <= 5.0 ? 1 : 2;
-    r -= k == 1 ? 1.6 : 5.0;
-    r = perf_poly_(r, c[k][0], 7) / perf_poly_(r, c[k][1], 7);
-    return q < 0.0 ? -r : r;
-}
-
-/* x^a y^b / B(a, b) with x + y = 1, after Loader's saddle point form ("Fast and accurate
- * computation of binomial probabilities", 2000).  delta = a y - b x comes from the caller, who
- * may know it without cancellation.                                                              */
-PERF_FN double perf_beta_front_(double x, double y, double a, double b, double delta)
-{
-    double da = -a * perf_log1pmx_(-delta / a), db = -b * perf_log1pmx_(delta / b);
-
-    if (delta > 0.5 * a)                            /* far from the mean nothing cancels, and     */
-        da = a * perf_log(a / (a + b) / x) - delta; /* 1 - delta / a would lose a tiny x          */
-    if (-delta > 0.5 * b)
-        db = b * perf_log(b / (a + b) / y) + delta;
-    return perf_exp(perf_stirling_rest_(a + b) - perf_stirling_rest_(a) - perf_stirling_rest_(b) -
-                    da - db) *
-           perf_sqrt(a / (a + b) * b * 0.15915494309189533577);         /* 1 / (2 pi)             */
-}
-
-/* The continued fraction of I_x(a, b) (NIST DLMF 8.17.22) by Lentz's method; x below the mean. */
-PERF_FN double perf_beta_fraction_(double x, double a, double b)
-{
-    double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0), f, step, m, t;
-    int    i;
-
-    f = d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
-    for (i = 2; i < 200000; i++) {                  /* even and odd terms                         */
-        m = PERF_CAST_(double, i / 2);
-        t = i % 2 ? -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
-                  : m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 + t * d;
-        c = 1.0 + t / c;
-        d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
-        c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
-        step = d * c;
-        f *= step;
-        if (i % 2 && step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
-            break;
-    }
-    return f;
-}
-
-/* I_x(a, b), x + y = 1; a small one is computed itself, not as 1 minus the rest. */
-PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta)
-{
-    double front;
-
-    if (!(x > 0.0) || !(y > 0.0))
-        return x > 0.0 ? 1.0 : 0.0;
-    front = perf_beta_front_(x, y, a, b, delta);
-    if (x < (a + 1.0) / (a + b + 2.0))
-        return front * perf_beta_fraction_(x, a, b) / a;
-    return 1.0 - front * perf_beta_fraction_(y, b, a) / b;
-}
-
-PERF_FN double perf_beta_cdf(double x, double a, double b)
-{
-    if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(x >= 0.0 && x <= 1.0))
-        return PERF_NAN_;
-    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x);
-}
-
-/* P(T > t), t >= 0; *fall: its relative decrease with log t.  With a = df / 2 it is half of I_x(a,
- * 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is near 1.      */
-PERF_FN double perf_t_upper_(double t, double df, double *fall)
-{
-    double a = 0.5 * df, s = 0.5 * t * t, x = a / (a + s), y = s / (a + s), power;
-
-    if (t > 1e140) {                                /* a power law by now; t * t would overflow   */
-        power = perf_exp(df * (perf_log(1e140) - perf_log(t)));
-        s = perf_t_upper_(1e140, df, fall) * power;
-        *fall *= power;
-        return s;
-    }
-    *fall = t > 0.0 ? perf_beta_front_(x, y, a, 0.5, x * (s - 0.5)) : 0.0;
-    if (t < 1.0)
-        return 0.5 - *fall * perf_beta_fraction_(y, 0.5, a);
-    return *fall * perf_gauss_fraction_(a + 1.0, a / s) / (df * y);
-}
-
-PERF_FN double perf_t_cdf(double t, double df)
-{
-    double fall, tail;
-
-    if (perf_is_nan_(t) || !(df > 0.0))
-        return PERF_NAN_;
-    if (!(df < 1e15))
-        return perf_normal_cdf(t);
-    tail = perf_t_upper_(t < 0.0 ? -t : t, df, &fall);
-    return t < 0.0 ? tail : 1.0 - tail;
-}
-
-/* Newton on the log of the tail against log t, kept inside a shrinking bracket.  It begins at the
- * normal quantile, which is always nearer to 0.                                                  */
-PERF_FN double perf_t_quantile(double p, double df)
-{
-    double q = p < 0.5 ? p : 1.0 - p, t = -perf_normal_quantile(q), low = t, high = PERF_INF_;
-    double tail, next, fall;
-    int    i;
-
-    if (!(p >= 0.0 && p <= 1.0) || !(df > 0.0))
-        return PERF_NAN_;
-    for (i = 0; i < 200 && df < 1e15 && t > 0.0 && perf_is_finite_(t); i++) {
-        tail = perf_t_upper_(t, df, &fall);
-        if (tail > q)
-            low = t;
-        else
-            high = t;
-        next = tail > 0.0 ? t * perf_exp(perf_log(tail / q) * (tail / fall)) : 0.0;
-        if (next - t < t * 2e-16 && t - next < t * 2e-16)
-            break;
-        if (!(next > low && next < high))
-            next = perf_sqrt(low) * perf_sqrt(high);
-        t = next;
-    }
-    return p < 0.5 ? -t : t;
-}
-
-PERF_FN double perf_binomial_cdf(double k, double n, double p)
-{
-    if (!(n >= 0.0) || !(p >= 0.0 && p <= 1.0) || perf_is_nan_(k) || !perf_is_finite_(n))
-        return PERF_NAN_;
-    k = k < 0.0 ? -1.0 : k > 9e15 ? k : PERF_CAST_(double, PERF_CAST_(int64_t, k));
-    if (k < 0.0 || k >= n)
-        return k < 0.0 ? 0.0 : 1.0;
-    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));
-}
 
 /* ---- summary ---- */
 
@@ -516,76 +130,13 @@ PERF_FN const char *perf_warning_text(uint32_t b)
 /* 0 -> 0.95; NaN for what is no sensible two-sided confidence. */
 PERF_FN double perf_confidence_(double c)
 {
-    if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
+    const int is_zero = !(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c);
+
+    if (is_zero)
         return 0.95;
-    return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
-}
-
-/* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  There is
- * no branch on the data, as half of them would be mispredicted: that took the signed-rank interval
- * of 1,000 pairs from 149 to 124 us.                                                             */
-PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
-{
-    size_t i, j = 0;
-
-    for (i = 0; i < n; i++) {
-        double t = x[i];
-        x[i] = x[j];
-        x[j] = t;
-        j += PERF_CAST_(size_t, (t < pivot) | (equal & (t <= pivot)));
-    }
-    return j;
-}
-
-/* Moves what lies below the middle of the extremes to the front; returns how many those are, 0: all
- * are equal.  Each such cut halves the range of the values, so 2,100 of them sort anything.      */
-PERF_FN size_t perf_sort_cut_(double *x, size_t n)
-{
-    double low = x[0], high = x[0], pivot;
-    size_t i;
-
-    for (i = 1; i < n; i++) {
-        low = x[i] < low ? x[i] : low;
-        high = x[i] > high ? x[i] : high;
-    }
-    pivot = 0.5 * low + 0.5 * high;
-    return low < high ? perf_partition_(x, n, pivot > low ? pivot : high, 0) : 0;
-}
-
-/* Quicksort on the median of three, with a cut in its place where that would part badly.  Only the
- * smaller part is sorted by a call; few values are sorted by insertion.                          */
-PERF_FN void perf_sort_part_(double *x, size_t n)
-{
-    size_t i, j;
-
-    while (n > 24) {
-        double a = x[0], b = x[n / 2], c = x[n - 1];
-        size_t k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
-                                               : (a < c ? a : b < c ? c : b), 0);
-        if (k < n / 16 || n - k < n / 16)
-            k = perf_sort_cut_(x, n);
-        if (!k)
-            return;
-        if (k < n - k) {
-            perf_sort_part_(x, k);
-            x += k;
-            n -= k;
-        } else {
-            perf_sort_part_(x + k, n - k);
-            n = k;
-        }
-    }
-    for (i = 1; i < n; i++) {
-        double v = x[i];
-        for (j = i; j > 0 && x[j - 1] > v; j--)
-            x[j] = x[j - 1];
-        x[j] = v;
-    }
-}
-
-PERF_FN void perf_sort_values(double *x, size_t n)
-{
-    perf_sort_part_(x, perf_partition_(x, n, PERF_INF_, 1));    /* NaN stay behind the numbers    */
+    if (c >= 0.5 && c <= 0.999999)
+        return c;
+    return PERF_NAN_;
 }
 
 /* `local` when it is large enough, else allocated; NULL when that fails. */
@@ -604,32 +155,14 @@ PERF_FN void perf_scratch_free_(double *p, const double *local)
         PERF_FREE(p);
 }
 
-PERF_FN double perf_quantile(const double *sorted, size_t n, double p)
-{
-    double h, f, d;
-    size_t i;
-
-    if (!sorted || !n || !(p >= 0.0 && p <= 1.0))
-        return PERF_NAN_;
-    h = PERF_CAST_(double, n - 1) * p;
-    i = PERF_CAST_(size_t, h);
-    if (i >= n - 1)
-        return sorted[n - 1];
-    f = h - PERF_CAST_(double, i);
-    d = sorted[i + 1] - sorted[i];
-    if (!(f > 0.0) || !(d > 0.0))                   /* infinities, too                            */
-        return sorted[i];
-    return perf_is_finite_(d) ? sorted[i] + f * d : (1.0 - f) * sorted[i] + f * sorted[i + 1];
-}
-
-/* Largest r with P(Bin(n, p) <= r - 1) <= a: x_(r) is a lower limit with error <= a; 0: none. */
-PERF_FN uint64_t perf_rank_low_(double n, double p, double a)
+/* Largest r with P(Bin(n, p) <= r - 1) <= tail: x_(r) is a lower limit with that error; 0: none. */
+PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
 {
     uint64_t low = 0, high = PERF_CAST_(uint64_t, n) + 1, mid;
 
     while (high - low > 1) {
         mid = low + (high - low) / 2;               /* equality qualifies                         */
-        if (perf_binomial_cdf(PERF_CAST_(double, mid - 1), n, p) <= a * (1.0 + 1e-12))
+        if (perf_binomial_cdf_(PERF_CAST_(double, mid - 1), n, p) <= tail * (1.0 + 1e-12))
             low = mid;
         else
             high = mid;
@@ -648,9 +181,13 @@ PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, dou
         return r;
     low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
     high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
-    r.estimate = perf_quantile(sorted, n, p);
-    r.low = low ? sorted[low - 1] : -PERF_INF_;
-    r.high = high ? sorted[n - high] : PERF_INF_;
+    r.estimate = perf_quantile_(sorted, n, p);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (low)
+        r.low = sorted[low - 1];
+    if (high)
+        r.high = sorted[n - high];
     return r;
 }
 
@@ -663,44 +200,62 @@ PERF_FN perf_hist_bucket perf_hist_bucket_of_(const perf_hist *h, uint64_t rank)
     (void)perf_hist_extremes_(h, &min, &max);
     while (perf_hist_next(h, &b) && b.below + b.count < rank)
         continue;
-    b.lower = b.lower < min ? min : b.lower;
-    b.upper = b.upper > max ? max : b.upper;
+    if (b.lower < min)
+        b.lower = min;
+    if (b.upper > max)
+        b.upper = max;
     return b;
+}
+
+/* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
+PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
+{
+    double   n = PERF_CAST_(double, count), block = perf_most_(n / 1e12, 1.0);
+    uint64_t rank = PERF_CAST_(uint64_t,
+                               block * PERF_CAST_(double, perf_rank_low_(n / block, p, tail)));
+
+    if (rank > count)
+        return count;
+    return rank;
 }
 
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), n = PERF_CAST_(double, count);
-    double        each = n > 1e12 ? n / 1e12 : 1.0; /* no narrower than that of 1e12 values       */
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), unit;
 
     if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return r;
-    low = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, p, tail)));
-    high = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, 1.0 - p, tail)));
-    low = low < count ? low : count;
-    high = high < count ? high : count;
+    low = perf_hist_rank_low_(count, p, tail);
+    high = perf_hist_rank_low_(count, 1.0 - p, tail);
+    unit = perf_hist_unit_(h);
     r.estimate = perf_hist_quantile(h, p);
-    each = perf_hist_unit_(h);
-    r.low = low ? each * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower) : -PERF_INF_;
-    high = count + 1 - high;
-    r.high = high > count ? PERF_INF_
-                          : each * PERF_CAST_(double, perf_hist_bucket_of_(h, high).upper);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (low)
+        r.low = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower);
+    if (high)
+        r.high = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper);
     return r;
 }
 
-PERF_FN size_t perf_quantile_min_count(double p, double confidence)
+/* n with max(p, 1 - p)^n <= (1 - confidence) / 2. */
+PERF_FN size_t perf_quantile_min_count_(double p, double confidence)
 {
-    double c = perf_confidence_(confidence);
+    double c = perf_confidence_(confidence), log_larger, least, whole;
 
     if (perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
         return 0;
-    c = perf_log(0.5 - 0.5 * c) /                   /* max(p, 1 - p)^n <= (1 - confidence) / 2    */
-        (p > 0.5 ? perf_log(p) : perf_log1p(-p));
-    if (!(c < 0.5 * PERF_CAST_(double, SIZE_MAX)))
+    if (p > 0.5)
+        log_larger = perf_log_(p);
+    else
+        log_larger = perf_log1p_(-p);
+    least = perf_log_(0.5 - 0.5 * c) / log_larger;
+    if (!(least < 0.5 * PERF_CAST_(double, SIZE_MAX)))
         return 0;                                   /* no array has that many                     */
-    return PERF_CAST_(size_t, c) + (c > PERF_CAST_(double, PERF_CAST_(size_t, c)) ? 1u : 0u);
+    whole = PERF_CAST_(double, PERF_CAST_(size_t, least));
+    return PERF_CAST_(size_t, whole) + (least > whole);
 }
 
 /* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit, as a place. */
@@ -710,7 +265,7 @@ PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
 
     while (high - low > 1) {
         mid = low + (high - low) / 2;
-        if (perf_beta_cdf(PERF_CAST_(double, mid) / PERF_CAST_(double, n), a, b) <= tail)
+        if (perf_beta_cdf_(PERF_CAST_(double, mid) / PERF_CAST_(double, n), a, b) <= tail)
             low = mid;
         else
             high = mid;
@@ -718,74 +273,105 @@ PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
     return low;
 }
 
-PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
-                                                    double confidence)
+/* Variance of the mean of the indicator {x <= q}, times n, from the means of 10 batches in time
+ * order (Korn and Graubard 1998).  At least p (1 - p): never more than n independent values.     */
+PERF_FN double perf_long_run_variance_(const double *x, size_t n, double q, double p)
+{
+    size_t i, j, batch = n / 10;
+    double var = 0.0, off;
+
+    for (i = 0; i < 10; i++) {
+        double below = 0.0;
+        for (j = 0; j < batch; j++)
+            if (x[i * batch + j] <= q)
+                below += 1.0;
+        off = below / PERF_CAST_(double, batch) - p;
+        var += off * off;
+    }
+    var = var / 9.0 * PERF_CAST_(double, batch);
+    if (!(var > p * (1.0 - p)))
+        return p * (1.0 - p);
+    return var;
+}
+
+/* Effective number of values: n p (1 - p) / variance * (z / t_9)^2.  Clopper and Pearson's limits
+ * of p at that number are read back as quantiles (Woodruff 1952).  x in time order.  Allocates.  */
+PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
+                                                     double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        local[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
-    size_t        i, j, batch = n / 10;
+    double        local[256], *sorted, c = perf_confidence_(confidence), tail = 0.5 - 0.5 * c;
+    double        var, t, effective, k, edge;
+    size_t        from_top;
 
     if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
         return r;
-    s = perf_scratch_(local, 256, n);
-    if (!s)
+    sorted = perf_scratch_(local, 256, n);
+    if (!sorted)
         return r;
-    PERF_LIBC_(memcpy)(s, x, n * sizeof *s);
-    perf_sort_values(s, n);
-    q = perf_quantile(s, n, p);
-    for (i = 0; i < 10; i++) {                      /* long-run variance of 1{x <= q} from the    */
-        double sum = 0.0;                           /* means of 10 batches                        */
-        for (j = 0; j < batch; j++)
-            sum += x[i * batch + j] <= q ? 1.0 : 0.0;
-        sum = sum / PERF_CAST_(double, batch) - p;
-        var += sum * sum;
-    }
-    var = var / 9.0 * PERF_CAST_(double, batch);
-    if (!(var > p * (1.0 - p)))                     /* never claim more than n independent values */
-        var = p * (1.0 - p);
-    t = perf_normal_quantile(0.5 + 0.5 * c) / perf_t_quantile(0.5 + 0.5 * c, 9.0);
-    n_eff = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    PERF_LIBC_(memcpy)(sorted, x, n * sizeof *sorted);
+    perf_sort_values_(sorted, n);
     r.low = -PERF_INF_;
-    r.estimate = q;
+    r.estimate = perf_quantile_(sorted, n, p);
     r.high = PERF_INF_;
-    if (n_eff >= 1.0) {                             /* Clopper-Pearson limits of p at n_eff, read */
-        double k = n_eff * p, tail = 0.5 - 0.5 * c, edge = perf_exp(perf_log(tail) / n_eff);
+    var = perf_long_run_variance_(x, n, r.estimate, p);
+    t = perf_normal_quantile_(0.5 + 0.5 * c) / perf_t_quantile_(0.5 + 0.5 * c, 9.0);
+    effective = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    if (effective >= 1.0) {
+        k = effective * p;
+        edge = perf_exp_(perf_log_(tail) / effective);
         if (!(1.0 - p > edge))
-            r.low = s[perf_share_low_(n, k, n_eff - k + 1.0, tail)];
-        i = perf_share_low_(n, n_eff - k, k + 1.0, tail);
+            r.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
+        from_top = perf_share_low_(n, effective - k, k + 1.0, tail);
+        if (from_top == 0)
+            from_top = 1;
         if (!(p > edge))
-            r.high = s[i ? n - i : n - 1];
+            r.high = sorted[n - from_top];
     }
-    perf_scratch_free_(s, local);
+    perf_scratch_free_(sorted, local);
     return r;
 }
 
 typedef struct perf_moments_ {
-    double mean, std, cubes;                        /* std: n - 1 in the denominator; cubes: sum  */
-} perf_moments_;                                    /* of cubed distances over the cubed mean     */
+    double mean;
+    double std;                                     /* n - 1 in the denominator                   */
+    double cubes;                                   /* sum of (x - mean)^3 / mean^3               */
+} perf_moments_;
 
-/* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  The largest value is
- * scaled by a power of two to about 1 first, so that no sum and no cube leaves the range.        */
+/* Neumaier's compensated sum of scale * x[i]. */
+PERF_FN double perf_sum_scaled_(const double *x, size_t n, double scale)
+{
+    double sum = 0.0, lost = 0.0;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        double value = x[i] * scale, next = sum + value;
+        if (perf_fabs_(sum) >= perf_fabs_(value))
+            lost += (sum - next) + value;
+        else
+            lost += (value - next) + sum;
+        sum = next;
+    }
+    return sum + lost;
+}
+
+/* The mean, then the corrected second pass (Chan, Golub, LeVeque 1983).  A power of two scales the
+ * largest value to about 1 first, so that no sum and no cube leaves the range.                   */
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
     perf_moments_ m = PERF_ZERO;
-    double        sum = 0.0, lost = 0.0, d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0;
-    double        count = PERF_CAST_(double, n), scale;
+    double        d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0, count = PERF_CAST_(double, n), scale;
     size_t        i;
-    int           k;
+    int           power;
 
     for (i = 0; i < n; i++)
-        top = x[i] > top ? x[i] : -x[i] > top ? -x[i] : top;
-    k = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
-    scale = perf_scale2_(1.0, k < 1000 ? k : 1000);
-    for (i = 0; i < n; i++) {
-        double v = x[i] * scale, t = sum + v;
-        double a = sum < 0.0 ? -sum : sum, b = v < 0.0 ? -v : v;
-        lost += a >= b ? (sum - t) + v : (v - t) + sum;
-        sum = t;
-    }
-    sum += lost;
-    m.mean = n ? sum / count : 0.0;
+        top = perf_most_(perf_fabs_(x[i]), top);
+    power = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
+    if (power > 1000)
+        power = 1000;
+    scale = perf_scale2_(1.0, power);
+    if (n)
+        m.mean = perf_sum_scaled_(x, n, scale) / count;
     for (i = 0; i < n; i++) {
         double d = x[i] * scale - m.mean;
         d1 += d;
@@ -795,97 +381,295 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     d2 -= d1 * d1 / count;
     m.cubes = d3 / (m.mean * m.mean * m.mean);
     m.mean /= scale;
-    m.std = n > 1 && d2 > 0.0 ? perf_sqrt(d2 / (count - 1.0)) / scale : 0.0;
+    if (n > 1 && d2 > 0.0)
+        m.std = perf_sqrt(d2 / (count - 1.0)) / scale;
     return m;
 }
 
-PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence)
+/* Mean with Student's interval.  n = 1 or a value that is not finite gives an infinite interval. */
+PERF_FN perf_interval perf_mean_interval_(const double *x, size_t n, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     perf_moments_ m;
-    double        c = perf_confidence_(confidence), h = PERF_INF_;
+    double        c = perf_confidence_(confidence), half = PERF_INF_;
 
     if (!x || !n || perf_is_nan_(c))
         return r;
     m = perf_moments_of_(x, n);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
     if (!perf_is_finite_(m.mean))
-        m.mean = PERF_NAN_;
-    else if (n > 1)
-        h = perf_t_quantile(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
-            perf_sqrt(PERF_CAST_(double, n));
+        return r;
+    if (n > 1)
+        half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
+               perf_sqrt(PERF_CAST_(double, n));
     r.estimate = m.mean;
-    r.low = h < PERF_INF_ ? m.mean - h : -PERF_INF_;
-    r.high = h < PERF_INF_ ? m.mean + h : PERF_INF_;
+    if (half < PERF_INF_) {
+        r.low = m.mean - half;
+        r.high = m.mean + half;
+    }
     return r;
+}
+
+/* The median distance to the median.  Overwrites x. */
+PERF_FN double perf_mad_(double *x, size_t n, double median)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        x[i] = perf_fabs_(x[i] - median);
+    perf_sort_values_(x, n);
+    return perf_quantile_(x, n, 0.5);
+}
+
+/* The numbers of n good values in x, n > 0, which are sorted and overwritten. */
+PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
+{
+    perf_moments_ m = perf_moments_of_(x, n);       /* before sorting: the order of time          */
+    perf_interval q;
+    int           bounded;
+
+    perf_sort_values_(x, n);
+    s->count = n;
+    s->min = x[0];
+    s->max = x[n - 1];
+    s->mean = m.mean;
+    s->std = m.std;
+    q = perf_quantile_interval(x, n, 0.50, 0.95);
+    s->p50 = q.estimate;
+    s->p50_low = q.low;
+    s->p50_high = q.high;
+    q = perf_quantile_interval(x, n, 0.95, 0.95);
+    s->p95 = q.estimate;
+    s->p95_low = q.low;
+    s->p95_high = q.high;
+    q = perf_quantile_interval(x, n, 0.99, 0.95);
+    s->p99 = q.estimate;
+    s->p99_low = q.low;
+    s->p99_high = q.high;
+    bounded = perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high) &&
+              perf_is_finite_(s->p95_high) && perf_is_finite_(s->p99_high);
+    if (!bounded)
+        s->warnings |= PERF_WARN_UNBOUNDED;
+    if ((s->max - s->p50) / PERF_CAST_(double, n) > 0.1 * m.mean)
+        s->warnings |= PERF_WARN_MEAN;
+    s->mad = perf_mad_(x, n, s->p50);
 }
 
 PERF_FN perf_summary perf_summarize(const double *x, size_t n)
 {
-    perf_summary  r = PERF_ZERO;
-    perf_interval q;
-    perf_moments_ m;
-    double        local[256], *s;
-    size_t        i, k = 0;
+    perf_summary s = PERF_ZERO;
+    double       local[256], *good;
+    size_t       i, count = 0;
 
-    r.confidence = 0.95;
-    r.status = !n ? PERF_ENODATA : x ? PERF_ENOMEM : PERF_EINVAL;
-    s = x && n ? perf_scratch_(local, 256, n) : PERF_NULL_;
-    if (!s)
-        return r;
+    s.confidence = 0.95;
+    s.status = PERF_ENODATA;
+    if (!n)
+        return s;
+    s.status = PERF_EINVAL;
+    if (!x)
+        return s;
+    good = perf_scratch_(local, 256, n);
+    s.status = PERF_ENOMEM;
+    if (!good)
+        return s;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(x[i]) && x[i] >= 0.0)
-            s[k++] = x[i];
-    r.status = k ? PERF_OK : PERF_ENODATA;
-    r.excluded = n - k;
-    if (r.excluded)
-        r.warnings |= PERF_WARN_BAD_VALUES;
-    if (k) {
-        m = perf_moments_of_(s, k);                 /* before sorting: the order of time          */
-        perf_sort_values(s, k);
-        r.count = k;
-        r.min = s[0];
-        r.max = s[k - 1];
-        r.mean = m.mean;
-        r.std = m.std;
-        q = perf_quantile_interval(s, k, 0.50, 0.95);
-        r.p50 = q.estimate;
-        r.p50_low = q.low;
-        r.p50_high = q.high;
-        q = perf_quantile_interval(s, k, 0.95, 0.95);
-        r.p95 = q.estimate;
-        r.p95_low = q.low;
-        r.p95_high = q.high;
-        q = perf_quantile_interval(s, k, 0.99, 0.95);
-        r.p99 = q.estimate;
-        r.p99_low = q.low;
-        r.p99_high = q.high;
-        if (!perf_is_finite_(r.p50_low) || !perf_is_finite_(r.p50_high) ||
-            !perf_is_finite_(r.p95_high) || !perf_is_finite_(r.p99_high))
-            r.warnings |= PERF_WARN_UNBOUNDED;
-        if ((r.max - r.p50) / PERF_CAST_(double, k) > 0.1 * m.mean)
-            r.warnings |= PERF_WARN_MEAN;
-        for (i = 0; i < k; i++)
-            s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
-        perf_sort_values(s, k);
-        r.mad = perf_quantile(s, k, 0.5);
+            good[count++] = x[i];
+    s.excluded = n - count;
+    if (s.excluded)
+        s.warnings |= PERF_WARN_BAD_VALUES;
+    s.status = PERF_ENODATA;
+    if (count) {
+        s.status = PERF_OK;
+        perf_summary_fill_(&s, good, count);
     }
-    perf_scratch_free_(s, local);
-    return r;
+    perf_scratch_free_(good, local);
+    return s;
 }
 
-/* ---- compare ---- */
+/* ---- rules ---- */
 
-PERF_FN perf_compare_opts perf_compare_opts_default(void)
-{
-    perf_compare_opts o = PERF_ZERO;
-    return o;
-}
-
+/* The default amount of a kind in place of 0. */
 PERF_FN perf_rule perf_rule_resolved_(perf_rule r)
 {
-    if (!(r.amount < 0.0) && !(r.amount > 0.0) && !perf_is_nan_(r.amount))
-        r.amount = r.kind == PERF_RULE_SPEEDUP ? 1.3 : r.kind == PERF_RULE_REDUCTION ? 20.0 : 2.0;
+    const int is_zero = !(r.amount < 0.0) && !(r.amount > 0.0) && !perf_is_nan_(r.amount);
+
+    if (!is_zero)
+        return r;
+    r.amount = 2.0;
+    if (r.kind == PERF_RULE_SPEEDUP)
+        r.amount = 1.3;
+    if (r.kind == PERF_RULE_REDUCTION)
+        r.amount = 20.0;
     return r;
+}
+
+PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric)
+{
+    perf_rule r = {kind, metric, amount, 0};
+
+    if (amount < 0.0 || amount > 0.0)
+        return r;
+    r.amount = PERF_NAN_;
+    if (kind != PERF_RULE_SPEEDUP && !perf_is_nan_(amount))
+        r.amount = 5e-324;                          /* a 0 is meant: no default                   */
+    return r;
+}
+
+/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid. */
+PERF_FN double perf_rule_threshold_(const perf_rule *rule)
+{
+    perf_rule none = PERF_ZERO, r;
+    double    t = PERF_NAN_;
+
+    if (!rule)
+        rule = &none;
+    r = perf_rule_resolved_(*rule);
+    if (r.kind == PERF_RULE_SPEEDUP)
+        t = 1.0 / r.amount;
+    else if (r.kind == PERF_RULE_REDUCTION)
+        t = 1.0 - r.amount / 100.0;
+    else if (r.kind == PERF_RULE_NO_REGRESSION)
+        t = 1.0 + r.amount / 100.0;
+    if (!perf_is_duration_(t))
+        return PERF_NAN_;
+    return t;
+}
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++) {
+        int letter = *s;
+        if (letter >= 'A' && letter <= 'Z')
+            letter += 'a' - 'A';
+        if (letter != *word)
+            return PERF_NULL_;
+    }
+    return s;
+}
+
+/* A plain decimal number of at most 14 digits; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
+    int    digits = 0;
+
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
+        }
+    *out = x;
+    if (unit > 0.0)
+        *out = x / unit;
+    if (digits == 0 || digits == 15)
+        return PERF_NULL_;
+    return s;
+}
+
+/* Skips the name of a metric, which goes to *metric; NULL: there is none. */
+PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
+{
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory",
+                                       "throughput"};
+    int i;
+
+    for (i = 0; i < 7; i++) {
+        const char *after = perf_skip_word_(s, name[i]);
+        if (after) {
+            *metric = PERF_CAST_(perf_metric, i);
+            return after;
+        }
+    }
+    return PERF_NULL_;
+}
+
+/* Skips "speedup >=", "no regression beyond", "down >=" and the amount; NULL: there is none. */
+PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double *amount)
+{
+    static const struct {
+        const char    *verb, *relation;
+        perf_rule_kind kind;
+    } form[4] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
+                 {"speed-up", ">=", PERF_RULE_SPEEDUP},
+                 {"no regression", "beyond", PERF_RULE_NO_REGRESSION},
+                 {"down", ">=", PERF_RULE_REDUCTION}};
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        const char *after = perf_skip_word_(s, form[i].verb);
+        if (after)
+            after = perf_skip_word_(after, form[i].relation);
+        if (after) {
+            *kind = form[i].kind;
+            return perf_skip_number_(after, amount);
+        }
+    }
+    return PERF_NULL_;
+}
+
+/* What "on METRIC" at the end makes of a rule; 0: two metrics, and which one is meant? */
+PERF_FN int perf_rule_on_(perf_rule *r, perf_metric metric)
+{
+    if (r->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 && metric <= PERF_METRIC_MEAN)
+        r->memory = 1;
+    else if (r->metric != PERF_METRIC_PAIR && r->metric != metric)
+        return 0;
+    r->metric = metric;
+    return 1;
+}
+
+/* The rest where `word` stands next, else s. */
+PERF_FN const char *perf_skip_maybe_(const char *s, const char *word)
+{
+    const char *after = perf_skip_word_(s, word);
+
+    if (after)
+        return after;
+    return s;
+}
+
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
+{
+    perf_rule      r;
+    perf_rule_kind kind = PERF_RULE_SPEEDUP;
+    perf_metric    metric = PERF_METRIC_PAIR;
+    const char    *s, *after;
+    double         amount = 0.0;
+
+    if (!text || !out)
+        return PERF_EINVAL;
+    s = perf_skip_maybe_(text, "latency");
+    after = perf_skip_metric_(s, &metric);
+    if (after)
+        s = after;
+    s = perf_skip_form_(s, &kind, &amount);
+    if (!s)
+        return PERF_EFORMAT;
+    r = perf_rule_make(kind, amount, metric);
+    if (kind == PERF_RULE_SPEEDUP)
+        s = perf_skip_maybe_(s, "x");
+    else
+        s = perf_skip_maybe_(s, "%");
+    after = perf_skip_word_(s, "on");
+    if (after) {
+        s = perf_skip_metric_(after, &metric);
+        if (!s || !perf_rule_on_(&r, metric))
+            return PERF_EFORMAT;
+    }
+    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold_(&r)))
+        return PERF_EFORMAT;
+    *out = r;
+    return PERF_OK;
 }
 
 /* 1: every limit is 0 or a positive number. */
@@ -900,53 +684,19 @@ PERF_FN int perf_guard_asked_(const perf_guard *g)
            !perf_tolerance_ok_(&g->limit) || g->limit.abs + g->limit.rel + g->limit.ulp > 0.0;
 }
 
-PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts)
+PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *opts)
 {
-    perf_compare_opts o = opts ? *opts : perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
 
+    if (opts)
+        o = *opts;
     o.confidence = perf_confidence_(o.confidence);
     o.rule = perf_rule_resolved_(o.rule);
     o.guard.required = perf_guard_asked_(&o.guard);
     return o;
 }
 
-PERF_FN perf_rule perf_rule_make_(perf_rule_kind kind, perf_metric metric, double amount)
-{
-    perf_rule r = {kind, metric, amount, 0};
-
-    if (!(amount < 0.0) && !(amount > 0.0))         /* a 0 is meant: no default                   */
-        r.amount = kind == PERF_RULE_SPEEDUP || perf_is_nan_(amount) ? PERF_NAN_ : 5e-324;
-    return r;
-}
-
-PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric)
-{
-    return perf_rule_make_(PERF_RULE_SPEEDUP, metric, factor);
-}
-
-PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric)
-{
-    return perf_rule_make_(PERF_RULE_REDUCTION, metric, percent);
-}
-
-PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric)
-{
-    return perf_rule_make_(PERF_RULE_NO_REGRESSION, metric, percent);
-}
-
-PERF_FN double perf_rule_threshold(const perf_rule *rule)
-{
-    perf_rule none = PERF_ZERO, r = perf_rule_resolved_(rule ? *rule : none);
-    double    t = PERF_NAN_;
-
-    if (r.kind == PERF_RULE_SPEEDUP)
-        t = 1.0 / r.amount;
-    else if (r.kind == PERF_RULE_REDUCTION)
-        t = 1.0 - r.amount / 100.0;
-    else if (r.kind == PERF_RULE_NO_REGRESSION)
-        t = 1.0 + r.amount / 100.0;
-    return perf_is_finite_(t) && t > 0.0 ? t : PERF_NAN_;
-}
+/* ---- steps of a clock ---- */
 
 /* The step of the clock (or printing) in sorted values, or in 1 / rates: their smallest distance,
  * if 5 % or more repeat.  0: none shows; infinite: all are equal.  Below 1e-9: rounding.         */
@@ -956,24 +706,32 @@ PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
     size_t i, ties = 0;
 
     for (i = 1; i < n; i++) {
-        double d = sorted[i] - sorted[i - 1];
-        if (!(d > 1e-9 * sorted[i]))
+        double distance = sorted[i] - sorted[i - 1];
+        if (!(distance > 1e-9 * sorted[i])) {
             ties++;
-        else if ((d = rates ? d / sorted[i] / sorted[i - 1] : d) < gap)
-            gap = d;
+            continue;
+        }
+        if (rates)
+            distance = distance / sorted[i] / sorted[i - 1];
+        gap = perf_least_(distance, gap);
     }
-    return ties * 20 < n - 1 ? 0.0 : gap;
+    if (ties * 20 < n - 1)
+        return 0.0;
+    return gap;
 }
 
 /* The largest number that a and b are multiples of, by Euclid; 1e-9 of the larger stands for 0. */
 PERF_FN double perf_step_common_(double a, double b)
 {
-    double least = 1e-9 * (a > b ? a : b), rest;
+    double least = 1e-9 * perf_most_(a, b), rest;
 
     while (b > least) {
         rest = a - b * PERF_CAST_(double, PERF_CAST_(uint64_t, a / b));
         a = b;
-        b = rest < b - least ? rest : 0.0;
+        if (rest < b - least)
+            b = rest;
+        else
+            b = 0.0;
     }
     return a;
 }
@@ -995,31 +753,67 @@ PERF_FN double perf_step_decimal_(double x)
  * at worst.  That also covers one side read a whole step too short, log(1 + s).                  */
 PERF_FN double perf_step_log_(double a, double b)
 {
-    double s = a > b ? a : b;
+    double s = perf_most_(a, b);
 
-    return s < 2.0 ? perf_log1p(2.0 * s / (2.0 - s)) : PERF_INF_;
+    if (!(s < 2.0))
+        return PERF_INF_;
+    return perf_log1p_(2.0 * s / (2.0 - s));
 }
 
-/* The same from values and the clock's step; 0: what both arms show, or the times behind rates. */
+/* The step that both arms show, given the typical value of each. */
+PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, double typical_b)
+{
+    const int flat = !perf_is_finite_(step_a + step_b);     /* all values of an arm are equal     */
+    double    step;
+
+    if (!flat)
+        return perf_most_(step_a, step_b);
+    step = perf_least_(step_a, step_b);             /* of the other arm                           */
+    if (!perf_is_finite_(step))
+        return perf_step_common_(typical_a, typical_b);
+    if (step > 0.0)
+        return step;
+    if (step_a > step_b)                            /* the other shows none: it has another clock */
+        return perf_step_decimal_(typical_a);
+    return perf_step_decimal_(typical_b);
+}
+
+/* The log that a step may hide, from values and the clock's step; tick 0: what both arms show, or
+ * the times behind rates; negative: the values are exact.                                        */
 PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                               double tick, int rates)
 {
-    double a = perf_step_seen_(sorted_a, na, rates), b = perf_step_seen_(sorted_b, nb, rates);
-    double x = perf_quantile(sorted_a, na, 0.5), y = perf_quantile(sorted_b, nb, 0.5);
-    int    flat = !perf_is_finite_(a + b);          /* all values of an arm are equal             */
+    double typical_a = perf_quantile_(sorted_a, na, 0.5);
+    double typical_b = perf_quantile_(sorted_b, nb, 0.5);
 
-    x = rates ? 1.0 / x : x;
-    y = rates ? 1.0 / y : y;
-    if (tick < 0.0 || !perf_is_finite_(x + y))
-        return 0.0;
-    if (!(tick > 0.0)) {
-        tick = (a > b) == flat ? b : a;             /* the larger, or that which is finite        */
-        if (!perf_is_finite_(tick))
-            tick = perf_step_common_(x, y);
-        else if (flat && !(tick > 0.0))             /* the other one shows none: another clock    */
-            tick = perf_step_decimal_(a > b ? x : y);
+    if (rates) {
+        typical_a = 1.0 / typical_a;
+        typical_b = 1.0 / typical_b;
     }
-    return perf_step_log_(tick / x, tick / y);
+    if (tick < 0.0 || !perf_is_finite_(typical_a + typical_b))
+        return 0.0;
+    if (!(tick > 0.0))
+        tick = perf_step_shown_(perf_step_seen_(sorted_a, na, rates),
+                                perf_step_seen_(sorted_b, nb, rates), typical_a, typical_b);
+    return perf_step_log_(tick / typical_a, tick / typical_b);
+}
+
+/* ---- intervals of a ratio, as logs ---- */
+
+/* The smallest interval that holds both; the estimate is that of the first. */
+PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
+{
+    x.low = perf_least_(y.low, x.low);
+    x.high = perf_most_(y.high, x.high);
+    return x;
+}
+
+PERF_FN perf_interval perf_widen_(perf_interval x, double by)
+{
+    by += 1e-12;                                    /* rounding of the logs: ties stay ties       */
+    x.low -= by;
+    x.high += by;
+    return x;
 }
 
 /* P(W <= k) for Wilcoxon's signed-rank W of n > 80 values.  W is a sum of independent terms that
@@ -1040,42 +834,58 @@ PERF_FN double perf_signed_rank_cdf_(double n, double k)
     double h9 = y * (y * (y * (y - 36.0) + 378.0) - 1260.0) + 945.0;
     double h11 = y * (y * (y * (y * (y - 55.0) + 990.0) - 6930.0) + 17325.0) - 10395.0;
 
-    return perf_normal_cdf(x) - 0.39894228040143267794 * perf_exp(-0.5 * y) * x *
+    return perf_normal_cdf_(x) - 0.39894228040143267794 * perf_exp_(-0.5 * y) * x *
            (l4 / 24.0 * h3 + l6 / 720.0 * h5 + (l4 * l4 / 1152.0 + l8 / 40320.0) * h7 +
             l4 * l6 / 17280.0 * h9 + l4 * l4 * l4 / 82944.0 * h11);
 }
 
-/* Largest k with P(W <= k - 1) <= tail: the k-th smallest and k-th largest Walsh average bound the
- * centre.  Counted to n = 80, from there on by the series, which gave the counted k for every n to
- * 400 at twelve tails from 0.25 to 0.00001 (tests/stats/oracle.c).                               */
-PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
+#define PERF_SIGNED_RANK_COUNTED_ 80
+
+/* perf_signed_rank_k_ for n <= 80: counts the subsets of ranks with each sum. */
+PERF_FN uint64_t perf_signed_rank_counted_(size_t n, double tail)
 {
-    double   ways[80 * 81 / 4 + 1], total = 0.0, nn = PERF_CAST_(double, n), x;
-    size_t   i, w, top = n * (n + 1) / 4;
+    double   ways[PERF_SIGNED_RANK_COUNTED_ * (PERF_SIGNED_RANK_COUNTED_ + 1) / 4 + 1], total = 0.0;
+    size_t   rank, sum, top = n * (n + 1) / 4;
     uint64_t k = 0;
 
-    if (n > 80) {
-        double z = perf_normal_quantile(tail);
-        x = nn * (nn + 1.0) / 4.0 + z * perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
-        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);  /* near it by the normal law, then steps      */
-        while (k && perf_signed_rank_cdf_(nn, PERF_CAST_(double, k) - 1.0) > tail)
-            k--;
-        while (perf_signed_rank_cdf_(nn, PERF_CAST_(double, k)) <= tail)
-            k++;
-        return k;
-    }
-    for (w = 0; w <= top; w++)
-        ways[w] = 0.0;
+    for (sum = 0; sum <= top; sum++)
+        ways[sum] = 0.0;
     ways[0] = perf_scale2_(1.0, -PERF_CAST_(int, n));
-    for (i = 1; i <= n; i++)
-        for (w = top; w >= i; w--)
-            ways[w] += ways[w - i];
-    for (w = 0; w <= top && (total += ways[w]) <= tail * (1.0 + 1e-12); w++)
+    for (rank = 1; rank <= n; rank++)
+        for (sum = top; sum >= rank; sum--)
+            ways[sum] += ways[sum - rank];
+    for (sum = 0; sum <= top; sum++) {
+        total += ways[sum];
+        if (total > tail * (1.0 + 1e-12))
+            break;
+        k++;
+    }
+    return k;
+}
+
+/* Largest k with P(W <= k - 1) <= tail: the k-th smallest and k-th largest Walsh average bound the
+ * centre.  Above 80 by the series, which gave the counted k for every n to 400 at twelve tails from
+ * 0.25 to 0.00001 (tests/stats/oracle.c).                                                        */
+PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
+{
+    double   all = PERF_CAST_(double, n), near;
+    uint64_t k = 0;
+
+    if (n <= PERF_SIGNED_RANK_COUNTED_)
+        return perf_signed_rank_counted_(n, tail);
+    near = all * (all + 1.0) / 4.0 + perf_normal_quantile_(tail) *
+           perf_sqrt(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
+    if (near >= 1.0)
+        k = PERF_CAST_(uint64_t, near);             /* by the normal law, then steps              */
+    while (k && perf_signed_rank_cdf_(all, PERF_CAST_(double, k) - 1.0) > tail)
+        k--;
+    while (perf_signed_rank_cdf_(all, PERF_CAST_(double, k)) <= tail)
         k++;
     return k;
 }
 
-/* Walsh averages (d[i] + d[j]) / 2, j >= i, of sorted d: how many <= t; *top: the last, or d[0] */
+/* Walsh averages (d[i] + d[j]) / 2, j >= i, of sorted d: how many are <= t.  *top: the largest of
+ * those, or d[0].  One walk along the diagonal, O(n).                                            */
 PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
 {
     uint64_t count = 0;
@@ -1083,312 +893,301 @@ PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *
 
     *top = d[0];
     for (i = 0; i < n; i++) {
-        double x = d[0];
-        while (end > i && (x = 0.5 * (d[i] + d[end - 1])) > t)
+        double average = d[0];
+        while (end > i && (average = 0.5 * (d[i] + d[end - 1])) > t)
             end--;
         if (end <= i)
             break;
-        *top = x > *top ? x : *top;
+        *top = perf_most_(average, *top);
         count += end - i;
     }
     return count;
 }
 
+/* A search for the k-th smallest of `upto` averages: it lies in (low, high], or is d[0]. */
+typedef struct perf_walsh_ {
+    double   low, high;                             /* high is itself an average                  */
+    uint64_t below, upto;                           /* how many are <= low, <= high               */
+} perf_walsh_;
+
+/* Where to look next.  Interpolation by rank; every fourth time the middle, because interpolation
+ * may crawl; every fourth the last number before high: do equal averages begin there?            */
+PERF_FN double perf_walsh_guess_(const perf_walsh_ *w, uint64_t k, int turn)
+{
+    double part = (PERF_CAST_(double, k - w->below) - 0.5) / PERF_CAST_(double, w->upto - w->below);
+
+    if (turn % 4 == 3)
+        return w->high - perf_fabs_(w->high) * 1.2e-16 - 5e-324;
+    if (turn % 4 == 2)
+        part = 0.5;
+    return w->low + part * (w->high - w->low);
+}
+
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
- * ties into false verdicts.  It lies in (lo, hi], or is d[0]; hi is an average, and `upto` of them
- * are not above it.  Each count is one walk along the diagonal, O(n).                            */
+ * ties into false verdicts.                                                                      */
 PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
-    double   lo = d[0], hi = d[n - 1], t, f, top;
-    double   spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;    /* of the averages, were d normal */
-    uint64_t below = 0, upto = n, c;
-    int      turn;
+    perf_walsh_ w = PERF_ZERO;
+    double      t, top, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* were d normal         */
+    uint64_t    count;
+    int         turn;
 
-    upto = upto * (upto + 1) / 2;
-    t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
-                                                 PERF_CAST_(double, upto));
-    for (turn = 0; upto > k && lo < hi && turn < 500; turn++) {
-        f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
-        if (turn % 4 == 3)                          /* the last number before hi: do equal ones   */
-            t = hi - (hi < 0.0 ? -hi : hi) * 1.2e-16 - 5e-324;      /* begin at hi?               */
-        else if (turn)                              /* halve, too: interpolation may crawl        */
-            t = lo + (turn % 4 == 2 ? 0.5 : f) * (hi - lo);
-        if (!(t > lo && t < hi))
-            t = lo + 0.5 * (hi - lo);
-        if (!(t < hi))
-            t = lo;                                 /* no number between lo and hi                */
-        c = perf_walsh_count_(d, n, t, &top);
-        if (c >= k) {
-            hi = top;
-            upto = c;
-        } else if (!(t > lo)) {
+    w.low = d[0];
+    w.high = d[n - 1];
+    w.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
+    t = d[n / 2] + spread * perf_normal_quantile_((PERF_CAST_(double, k) - 0.5) /
+                                                  PERF_CAST_(double, w.upto));
+    for (turn = 0; w.upto > k && w.low < w.high && turn < 500; turn++) {
+        if (turn)
+            t = perf_walsh_guess_(&w, k, turn);
+        if (!(t > w.low && t < w.high))
+            t = w.low + 0.5 * (w.high - w.low);
+        if (!(t < w.high))
+            t = w.low;                              /* no number between low and high             */
+        count = perf_walsh_count_(d, n, t, &top);
+        if (count >= k) {
+            w.high = top;
+            w.upto = count;
+        } else if (!(t > w.low)) {
             break;
         } else {
-            lo = t;
-            below = c;
+            w.low = t;
+            w.below = count;
         }
     }
-    return hi;
+    return w.high;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
 PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
 {
-    perf_interval r;
-    uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    uint64_t      k = perf_signed_rank_k_(n, tail);
+    uint64_t      averages = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
 
-    m = m * (m + 1) / 2;                            /* Walsh averages                             */
-    perf_sort_values(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2);
-    if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1));
-    r.low = k ? perf_walsh_kth_(d, n, k) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k) : PERF_INF_;
+    perf_sort_values_(d, n);
+    r.estimate = perf_walsh_kth_(d, n, (averages + 1) / 2);
+    if (averages % 2 == 0)
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, averages / 2 + 1));
+    if (k) {
+        r.low = perf_walsh_kth_(d, n, k);
+        r.high = perf_walsh_kth_(d, n, averages + 1 - k);
+    }
     return r;
 }
+
+/* Values of two arms, all positive.  Of rates more is better: there `a` holds the candidate's. */
+typedef struct perf_arms_ {
+    double *a, *b;                                  /* in the order of time                       */
+    size_t  na, nb;
+    double *logs;                                   /* log(b[i] / a[i]) of pairs; NULL: separate  */
+    double *sorted_a, *sorted_b;
+} perf_arms_;
 
 /* Lower limit of quantile p of positive values by Nyblom's interpolation between order statistics
  * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.    */
 PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
 {
-    double nn = PERF_CAST_(double, n), low, next, x, y, lambda, k;
-    uint64_t r = perf_rank_low_(nn, p, tail);       /* P(Bin >= r) >= 1 - tail                    */
+    double   all = PERF_CAST_(double, n), low, next, x, y, lambda, k;
+    uint64_t r = perf_rank_low_(all, p, tail);      /* P(Bin >= r) >= 1 - tail                    */
 
-    if (!r || !perf_rank_low_(nn, 1.0 - p, tail))   /* both sides or none: it is not right yet    */
-        return sign > 0 ? 0.0 : PERF_INF_;
-    x = sign > 0 ? sorted[r - 1] : sorted[n - r];
+    if (!r || !perf_rank_low_(all, 1.0 - p, tail)) {    /* both sides or none: few are not right  */
+        if (sign > 0)
+            return 0.0;
+        return PERF_INF_;
+    }
+    x = sorted[r - 1];
+    if (sign < 0)
+        x = sorted[n - r];
     if (r >= n)
         return x;
-    y = sign > 0 ? sorted[r] : sorted[n - r - 1];
+    y = sorted[r];
+    if (sign < 0)
+        y = sorted[n - r - 1];
     k = PERF_CAST_(double, r);
-    low = 1.0 - perf_binomial_cdf(k - 1.0, nn, p);
-    next = 1.0 - perf_binomial_cdf(k, nn, p);
+    low = 1.0 - perf_binomial_cdf_(k - 1.0, all, p);
+    next = 1.0 - perf_binomial_cdf_(k, all, p);
     if (!(low > 1.0 - tail))
         return x;
-    lambda = 1.0 / (1.0 + k * (1.0 - p) / ((nn - k) * p) * (1.0 - tail - next) /
+    lambda = 1.0 / (1.0 + k * (1.0 - p) / ((all - k) * p) * (1.0 - tail - next) /
                               (low - (1.0 - tail)));
     return x + lambda * (y - x);
 }
 
-PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
-{
-    x.low = y.low < x.low ? y.low : x.low;
-    x.high = y.high > x.high ? y.high : x.high;
-    return x;
-}
-
 /* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
- * arm.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the values
- * jump from one speed to another, the limits at ranks so much nearer are farther: these, too.   */
-PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const double *b, size_t nb,
-                                           double p, double tail, double shrink)
+ * arm: low = d - sqrt(down_b^2 + up_a^2), high mirrored.                                         */
+PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *s, double p, double tail,
+                                                 double shrink)
 {
-    perf_interval r, jump;
-    double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
-    double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
-    double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
-    double down_a = ta - perf_log(la), up_a = perf_log(ua) - ta;
-    double down_b = tb - perf_log(lb), up_b = perf_log(ub) - tb;
+    perf_interval r;
+    double low_a = perf_nyblom_(s->sorted_a, s->na, p, tail, 1);
+    double high_a = perf_nyblom_(s->sorted_a, s->na, 1.0 - p, tail, -1);
+    double low_b = perf_nyblom_(s->sorted_b, s->nb, p, tail, 1);
+    double high_b = perf_nyblom_(s->sorted_b, s->nb, 1.0 - p, tail, -1);
+    double log_a = perf_log_(perf_quantile_(s->sorted_a, s->na, p));
+    double log_b = perf_log_(perf_quantile_(s->sorted_b, s->nb, p));
+    double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
+    double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
 
-    r.estimate = tb - ta;
+    r.estimate = log_b - log_a;
     r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
     r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
-    if (!(shrink < 1.0) && !(shrink > 1.0))
-        return r;
-    tail = perf_normal_cdf(shrink * perf_normal_quantile(tail));
-    jump = perf_quantile_ratio_(a, na, b, nb, p, tail, 1.0);
-    return perf_is_finite_(jump.high - jump.low) ? perf_hull_(r, jump) : r;
-}
-
-/* How much pairing narrows the ratio of quantiles: from how often one alone is below its own. */
-PERF_FN double perf_pair_shrink_(const double *a, const double *b, size_t n, double qa, double qb,
-                                 double p)
-{
-    double sum = 0.0, sq = 0.0, nn = PERF_CAST_(double, n), f;
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        double c = (b[i] <= qb ? 1.0 : 0.0) - (a[i] <= qa ? 1.0 : 0.0);
-        sum += c;
-        sq += c * c;
-    }
-    f = perf_sqrt((sq / nn - sum / nn * (sum / nn)) / (2.0 * p * (1.0 - p)));
-    if (f < 1.0) {                                  /* it is an estimate: one standard error more */
-        f *= 1.0 + 1.0 / perf_sqrt(2.0 * nn * p * (1.0 - p));
-        f = f > 1.0 ? 1.0 : f;
-    }
-    return f < 0.3 ? 0.3 : f;
-}
-
-/* Log interval of mean(b) / mean(a) by Fieller's theorem (1954), each value as a part of its arm's
- * mean.  paired: covariance and n - 1 degrees of freedom, else Welch's.  Skewed values make t
- * unequal on its two sides: the end that this leaves too short moves out by Johnson's correction
- * (1978), 2.5 times, because small samples show less skewness than there is (docs/statistics.md).*/
-PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double *b, size_t nb,
-                                       double tail, int paired)
-{
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
-    perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
-    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), var = 0.0, cubes = 0.0,
-                  sa = ma.std / ma.mean, sb = mb.std / mb.mean, df = ka - 1.0, t2, va, vb, cov, qa,
-                  qb, root;
-    size_t        i;
-
-    r.estimate = perf_log(mb.mean) - perf_log(ma.mean);
-    if (na < 2 || nb < 2)
-        return r;
-    va = (na < nb && sa < sb ? sb * sb : sa * sa) / ka; /* few values see little of a tail: then  */
-    vb = (nb < na && sb < sa ? sa * sa : sb * sb) / kb; /* the spread of many counts for them     */
-    if (paired) {
-        for (i = 0; i < na; i++) {
-            double d = b[i] / mb.mean - a[i] / ma.mean;
-            var += d * d / (df * ka);
-            cubes += d * d * d / (ka * ka * ka);
-        }
-    } else {
-        var = va + vb;
-        df = var > 0.0 ? var * var / (va * va / df + vb * vb / (kb - 1.0)) : df;
-        cubes = mb.cubes / (kb * kb * kb) - ma.cubes / (ka * ka * ka);
-    }
-    cov = 0.5 * (va + vb - var);
-    t2 = perf_t_quantile(1.0 - tail, df);
-    t2 *= t2;
-    qa = 1.0 - t2 * va;                             /* the ratios theta with                      */
-    qb = 1.0 - t2 * cov;                            /* qa theta^2 - 2 qb theta + 1 - t2 vb <= 0   */
-    root = t2 * (var - t2 * (va * vb - cov * cov)); /* a quarter of its discriminant              */
-    if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
-        return r;
-    root = root > 0.0 ? perf_sqrt(root) : 0.0;
-    r.high = r.estimate + perf_log((qb + root) / qa);
-    r.low = qb > root ? r.estimate + perf_log((qb - root) / qa) : -PERF_INF_;
-    cubes = var > 0.0 ? 2.5 * cubes / (6.0 * var) * (1.0 + 2.0 * t2) : 0.0;
-    r.high += cubes > 0.0 ? cubes : 0.0;
-    r.low += cubes < 0.0 ? cubes : 0.0;
     return r;
 }
 
-PERF_FN double perf_metric_p_(perf_metric m)
+/* The same.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the
+ * values jump from one speed to another, limits at ranks so much nearer are farther: these, too. */
+PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *s, double p, double tail,
+                                           double shrink)
 {
-    return m == PERF_METRIC_P99 ? 0.99 : m == PERF_METRIC_P95 ? 0.95 : 0.5;
+    perf_interval r = perf_quantile_ratio_plain_(s, p, tail, shrink), jump;
+
+    if (!(shrink < 1.0) && !(shrink > 1.0))
+        return r;
+    tail = perf_normal_cdf_(shrink * perf_normal_quantile_(tail));
+    jump = perf_quantile_ratio_plain_(s, p, tail, 1.0);
+    if (!perf_is_finite_(jump.high - jump.low))
+        return r;
+    return perf_hull_(r, jump);
 }
 
-/* A verdict that says nothing yet, with the rule it will be held against. */
-PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
+/* How much pairing narrows the ratio of quantiles p: f^2 = Var(1{b <= qb} - 1{a <= qa}) /
+ * (2p (1 - p)).  f is an estimate: below 1 one standard error is added.  From 0.3 up.            */
+PERF_FN double perf_pair_shrink_(const perf_arms_ *s, double p)
 {
-    perf_verdict v = PERF_ZERO;
+    double qa = perf_quantile_(s->sorted_a, s->na, p), qb = perf_quantile_(s->sorted_b, s->nb, p);
+    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, s->na), f;
+    size_t i;
 
-    v.reason = "no measurements";
-    v.rule = o->rule;
-    v.threshold = perf_rule_threshold(&o->rule);
-    v.confidence = o->confidence;
-    v.ratio.high = v.speedup.high = PERF_INF_;
-    v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
-    v.min_detectable_change = v.pairs_needed = PERF_INF_;
-    if (perf_is_nan_(v.threshold) || perf_is_nan_(v.confidence) || perf_is_nan_(o->tick) ||
-        PERF_CAST_(unsigned, o->rule.metric) > PERF_METRIC_THROUGHPUT ||
-        PERF_CAST_(unsigned, o->design) > PERF_DESIGN_SEPARATE || o->rules > 1000 || o->rules < 0 ||
-        !perf_tolerance_ok_(&o->guard.limit)) {
-        v.status = PERF_EINVAL;
-        v.reason = "the rule or an option is out of its range";
+    for (i = 0; i < s->na; i++) {
+        double c = PERF_CAST_(double, (s->b[i] <= qb) - (s->a[i] <= qa));
+        sum += c;
+        squares += c * c;
     }
-    return v;
+    f = perf_sqrt((squares / n - sum / n * (sum / n)) / (2.0 * p * (1.0 - p)));
+    if (f < 1.0)
+        f = perf_least_(f * (1.0 + 1.0 / perf_sqrt(2.0 * n * p * (1.0 - p))), 1.0);
+    return perf_most_(f, 0.3);
 }
 
-/* Withholds the decision for `reason`, whatever the numbers say.  Wrong outputs stay REJECTed. */
-PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
-{
-    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
-        return;
-    v->decision = PERF_INCONCLUSIVE;
-    v->reason = reason;
-    v->pairs_needed = PERF_INF_;
-}
+/* What Fieller's interval needs of two means: each value as a part of its arm's mean. */
+typedef struct perf_means_ {
+    double var_a, var_b, var;                       /* of mean a, of mean b, of their difference  */
+    double df;                                      /* degrees of freedom                         */
+    double cubes;                                   /* third cumulant of the difference           */
+} perf_means_;
 
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+/* Pairs: the covariance counts, n - 1 degrees of freedom. */
+PERF_FN void perf_means_paired_(perf_means_ *m, const perf_arms_ *s, double mean_a, double mean_b)
 {
-    if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
-        return;                                     /* what was not measured stays so             */
-    if (!perf_tolerance_ok_(&g->limit)) {
-        perf_verdict_cap_(v, "a limit of the accuracy check is negative or not a number");
-    } else if (g->seen.compared && !perf_accuracy_ok(&g->seen, &g->limit)) {
-        v->decision = PERF_REJECT;
-        v->reason = "the outputs differ by more than the tolerance";
-        v->warnings |= PERF_WARN_OUTPUTS;
-        v->pairs_needed = 0.0;
-    } else if (!g->seen.compared && v->decision == PERF_ACCEPT) {
-        perf_verdict_cap_(v, "fast enough, but the required accuracy check was not made");
+    double n = PERF_CAST_(double, s->na);
+    size_t i;
+
+    m->df = n - 1.0;
+    for (i = 0; i < s->na; i++) {
+        double d = s->b[i] / mean_b - s->a[i] / mean_a;
+        m->var += d * d / (m->df * n);
+        m->cubes += d * d * d / (n * n * n);
     }
 }
 
-/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
-PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *o)
+/* Separate samples: Welch's degrees of freedom. */
+PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cubes_a,
+                                  double cubes_b)
 {
-    double t = perf_log(v->threshold), h, gap;
+    double na = PERF_CAST_(double, s->na), nb = PERF_CAST_(double, s->nb);
 
-    v->ratio.low = perf_exp(log_ratio.low);
-    v->ratio.estimate = perf_exp(log_ratio.estimate);
-    v->ratio.high = perf_exp(log_ratio.high);
-    v->speedup.low = perf_exp(-log_ratio.high);
-    v->speedup.estimate = perf_exp(-log_ratio.estimate);
-    v->speedup.high = perf_exp(-log_ratio.low);
-    h = 0.5 * (log_ratio.high - log_ratio.low);
-    if (perf_is_finite_(h))                         /* 2.80 = z(.975) + z(.80)                    */
-        v->min_detectable_change = perf_exp(h * (2.80 / 1.96)) - 1.0;
-    if (log_ratio.high < t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval clears the threshold";
-    } else if (log_ratio.low > t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval misses the threshold";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = perf_is_finite_(h) ? "the interval contains the threshold"
-                                       : "too few measurements for an interval";
-    }
-    v->pairs_needed = 0.0;
-    if (v->decision == PERF_INCONCLUSIVE) {
-        size_t min = perf_quantile_min_count(perf_metric_p_(v->rule.metric), v->confidence);
-        gap = (log_ratio.estimate - t) / h;
-        v->pairs_needed = n * (2.04 / (gap * gap) - 1.0);       /* 2.04 = (2.80 / 1.96)^2         */
-        if (!perf_is_finite_(h))
-            v->pairs_needed = PERF_CAST_(double, min) > n ? PERF_CAST_(double, min) - n : n;
-        if (!(v->pairs_needed >= 1.0))
-            v->pairs_needed = 1.0;
-    }
-    if (!perf_is_finite_(h))
-        v->warnings |= PERF_WARN_UNBOUNDED;
-    perf_verdict_guard(v, &o->guard);
+    m->var = m->var_a + m->var_b;
+    m->df = na - 1.0;
+    if (m->var > 0.0)
+        m->df = m->var * m->var / (m->var_a * m->var_a / m->df + m->var_b * m->var_b / (nb - 1.0));
+    m->cubes = cubes_b / (nb * nb * nb) - cubes_a / (na * na * na);
 }
 
-PERF_FN perf_interval perf_widen_(perf_interval x, double by)
+/* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
+ * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
+ * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
+ * than there is (docs/statistics.md).                                                            */
+PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
 {
-    by += 1e-12;                                    /* rounding of the logs: ties stay ties       */
-    x.low -= by;
-    x.high += by;
-    return x;
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    double        cov = 0.5 * (m->var_a + m->var_b - m->var), t2, qa, qb, root, shift = 0.0;
+
+    r.estimate = estimate;
+    t2 = perf_t_quantile_(1.0 - tail, m->df);
+    t2 *= t2;
+    qa = 1.0 - t2 * m->var_a;
+    qb = 1.0 - t2 * cov;
+    root = t2 * (m->var - t2 * (m->var_a * m->var_b - cov * cov));  /* discriminant / 4           */
+    if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
+        return r;
+    if (root > 0.0)
+        root = perf_sqrt(root);
+    else
+        root = 0.0;
+    r.high = estimate + perf_log_((qb + root) / qa);
+    if (qb > root)
+        r.low = estimate + perf_log_((qb - root) / qa);
+    if (m->var > 0.0)
+        shift = 2.5 * m->cubes / (6.0 * m->var) * (1.0 + 2.0 * t2);
+    if (shift > 0.0)
+        r.high += shift;
+    if (shift < 0.0)
+        r.low += shift;
+    return r;
+}
+
+/* Log interval of mean(b) / mean(a). */
+PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *s, double tail)
+{
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_means_   m = PERF_ZERO;
+    perf_moments_ a = perf_moments_of_(s->a, s->na), b = perf_moments_of_(s->b, s->nb);
+    double        spread_a = a.std / a.mean, spread_b = b.std / b.mean;
+
+    r.estimate = perf_log_(b.mean) - perf_log_(a.mean);
+    if (s->na < 2 || s->nb < 2)
+        return r;
+    m.var_a = spread_a * spread_a;
+    if (s->na < s->nb && spread_a < spread_b)       /* few values see little of a tail: then the  */
+        m.var_a = spread_b * spread_b;              /* spread of many counts for them             */
+    m.var_b = spread_b * spread_b;
+    if (s->nb < s->na && spread_b < spread_a)
+        m.var_b = spread_a * spread_a;
+    m.var_a /= PERF_CAST_(double, s->na);
+    m.var_b /= PERF_CAST_(double, s->nb);
+    if (s->logs)
+        perf_means_paired_(&m, s, a.mean, b.mean);
+    else
+        perf_means_separate_(&m, s, a.cubes, b.cubes);
+    return perf_fieller_(&m, r.estimate, tail);
 }
 
 /* 1: one value is so large a part of the sum that the mean says little about the others. */
 PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 {
-    return (sorted[n - 1] - perf_quantile(sorted, n, 0.5)) / PERF_CAST_(double, n) >
+    return (sorted[n - 1] - perf_quantile_(sorted, n, 0.5)) / PERF_CAST_(double, n) >
            0.1 * perf_moments_of_(sorted, n).mean;
 }
 
-/* Are sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
- * symmetric.  Signed ranks of the distances to the median are summed; 0.126 n^3 is the variance
- * for normal d.  1 above so many standard errors: 1.4 where a false 1 only costs width and a miss
- * may cost a wrong answer (rates: docs/statistics.md), 2.58 where it is said: 1 in 100.  What the
- * step of a clock may hide, as a log, is no difference.                                          */
+/* ---- shapes ---- */
+
+/* Arms of one shape differ by a shift of logs, and then d is symmetric.  Signed ranks of the
+ * distances to the median are summed; 0.126 n^3 is the variance for normal d.  1 above so many
+ * standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer (rates:
+ * docs/statistics.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more than
+ * `step`, the log that a clock may hide, share a rank.  d is sorted.                             */
 PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
 {
-    double m = perf_quantile(d, n, 0.5), rank = n % 2 ? 1.0 : 0.0, sum = 0.0, down, up;
+    double median = perf_quantile_(d, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
     size_t low = n / 2, high = (n + 1) / 2;         /* what is left: below low, from high on      */
 
     while (low > 0 || high < n) {
-        down = low > 0 ? m - d[low - 1] : PERF_INF_;
-        up = high < n ? d[high] - m : PERF_INF_;
+        double down = PERF_INF_, up = PERF_INF_;
+        if (low > 0)
+            down = median - d[low - 1];
+        if (high < n)
+            up = d[high] - median;
         rank += 1.0;
         if (high == n || up - step > down) {
             sum -= rank;
@@ -1407,63 +1206,228 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step
 
 /* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,
  * too.  3.3 / sqrt(n) is twice the standard error of the log of the quotient for normal values.  */
-PERF_FN int perf_unlike_(const double *a, const double *b, size_t n)
+PERF_FN int perf_unlike_(const perf_arms_ *s)
 {
-    double most = perf_exp(3.3 / perf_sqrt(PERF_CAST_(double, n)));
-    double x = perf_log(a[n - 1 - n / 4] / a[n / 4]), y = perf_log(b[n - 1 - n / 4] / b[n / 4]);
+    size_t low = s->na / 4, high = s->na - 1 - low;
+    double most = perf_exp_(3.3 / perf_sqrt(PERF_CAST_(double, s->na)));
+    double width_a = perf_log_(s->sorted_a[high] / s->sorted_a[low]);
+    double width_b = perf_log_(s->sorted_b[high] / s->sorted_b[low]);
 
-    return x > y * most || y > x * most;
+    return width_a > width_b * most || width_b > width_a * most;
 }
 
-/* The log interval of the chosen metric for two arms.  d holds log ratios per pair with room for
- * the sorted arms behind them, or is NULL for separate samples, which are sorted where they are. */
-PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b, size_t nb,
-                                double *d, const perf_compare_opts *o)
-{
-    perf_interval r = {0.0, 0.0, 0.0};
-    perf_metric   metric = o->rule.metric;
-    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * o->confidence, tick, shrink = 1.0;
-    double        step, t = perf_log(v->threshold), *x = d ? d + na : a, *y = d ? x + na : b;
-    int           exact, shape = 0;
-    int           typical = metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEMORY ||
-                            metric == PERF_METRIC_THROUGHPUT;
-    int           quantile = metric != PERF_METRIC_MEAN && !(d && typical);
+/* ---- verdicts ---- */
 
-    if (metric == PERF_METRIC_MEAN)
-        r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
-    PERF_LIBC_(memmove)(x, a, na * sizeof *a);
-    PERF_LIBC_(memmove)(y, b, nb * sizeof *b);
-    perf_sort_values(x, na);
-    perf_sort_values(y, nb);
-    if (d && typical) {
-        r = perf_signed_rank_(d, na, tail);
-        shape = perf_lopsided_(d, na, 1.4, 0.0) || perf_unlike_(x, y, na);
+PERF_FN double perf_metric_p_(perf_metric m)
+{
+    if (m == PERF_METRIC_P99)
+        return 0.99;
+    if (m == PERF_METRIC_P95)
+        return 0.95;
+    return 0.5;
+}
+
+/* A verdict that says nothing yet, with the rule it will be held against. */
+PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
+{
+    perf_verdict v = PERF_ZERO;
+    int          in_range;
+
+    v.reason = "no measurements";
+    v.rule = o->rule;
+    v.threshold = perf_rule_threshold_(&o->rule);
+    v.confidence = o->confidence;
+    v.ratio.high = v.speedup.high = PERF_INF_;
+    v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
+    v.min_detectable_change = v.pairs_needed = PERF_INF_;
+    in_range = !perf_is_nan_(v.threshold) && !perf_is_nan_(v.confidence) &&
+               !perf_is_nan_(o->tick) &&
+               PERF_CAST_(unsigned, o->rule.metric) <= PERF_METRIC_THROUGHPUT &&
+               PERF_CAST_(unsigned, o->design) <= PERF_DESIGN_SEPARATE && o->rules >= 0 &&
+               o->rules <= 1000 && perf_tolerance_ok_(&o->guard.limit);
+    if (!in_range) {
+        v.status = PERF_EINVAL;
+        v.reason = "the rule or an option is out of its range";
     }
-    if (d && (shape || quantile))
-        shrink = perf_pair_shrink_(a, b, na, perf_quantile(x, na, p), perf_quantile(y, nb, p), p);
-    a = x;
-    b = y;
-    exact = (o->rule.memory || metric == PERF_METRIC_MEMORY) && !(o->tick > 0.0);
-    tick = perf_tick_log_(a, na, b, nb, exact ? -1.0 : o->tick, 0); /* bytes are counted          */
-    if (metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0)) {
-        step = perf_tick_log_(a, na, b, nb, 0.0, 1);
-        tick = step > tick ? step : tick;
+    return v;
+}
+
+/* Withholds the decision for `reason`, whatever the numbers say.  Wrong outputs stay REJECTed. */
+PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
+{
+    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
+        return;
+    v->decision = PERF_INCONCLUSIVE;
+    v->reason = reason;
+    v->pairs_needed = PERF_INF_;
+}
+
+/* 1: the error is within a limit that is set; a limit of 0 is none. */
+PERF_FN int perf_within_(double error, double limit)
+{
+    return !(limit > 0.0) || error <= limit;
+}
+
+/* 1 only when something was compared and every limit that was set holds.  None set: bit for bit. */
+PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *limit)
+{
+    perf_tolerance none = PERF_ZERO;
+    int            any_limit;
+
+    if (!limit)
+        limit = &none;
+    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs) || !perf_tolerance_ok_(limit))
+        return 0;
+    any_limit = limit->abs > 0.0 || limit->rel > 0.0 || limit->ulp > 0.0;
+    if (!any_limit)
+        return seen->max_abs <= 0.0 && seen->max_rel <= 0.0 && seen->max_ulp <= 0.0;
+    return perf_within_(seen->max_abs, limit->abs) && perf_within_(seen->max_rel, limit->rel) &&
+           perf_within_(seen->max_ulp, limit->ulp);
+}
+
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+{
+    if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
+        return;                                     /* what was not measured stays so             */
+    if (!perf_tolerance_ok_(&g->limit)) {
+        perf_verdict_cap_(v, "a limit of the accuracy check is negative or not a number");
+    } else if (g->seen.compared && !perf_accuracy_ok_(&g->seen, &g->limit)) {
+        v->decision = PERF_REJECT;
+        v->reason = "the outputs differ by more than the tolerance";
+        v->warnings |= PERF_WARN_OUTPUTS;
+        v->pairs_needed = 0.0;
+    } else if (!g->seen.compared && v->decision == PERF_ACCEPT) {
+        perf_verdict_cap_(v, "fast enough, but the required accuracy check was not made");
     }
-    if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))
-        v->warnings |= PERF_WARN_MEAN;
-    if (quantile)
-        r = perf_quantile_ratio_(a, na, b, nb, p, tail, shrink);
-    if (d && metric == PERF_METRIC_P50 && na < 32)  /* medians of few jump between two speeds     */
-        r = perf_hull_(r, perf_signed_rank_(d, na, tail));
-    if (shape) {                                    /* then three ways to say "typical" differ:   */
-        v->warnings |= PERF_WARN_SHAPE;             /* what is said holds for all of them         */
-        r = perf_hull_(r, perf_quantile_ratio_(a, na, b, nb, p, tail, shrink));
-        r = perf_hull_(r, perf_quantile_interval(d, na, 0.5, o->confidence));
-        r.estimate = perf_quantile(d, na, 0.5);
+}
+
+/* Further pairs for an 80 % chance of an answer: n ((2.80 / 1.96)^2 (half / gap)^2 - 1), but 1 at
+ * least.  gap: of the estimate to the threshold, as a log.                                       */
+PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, double gap)
+{
+    double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
+
+    if (!perf_is_finite_(half)) {
+        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(v->rule.metric),
+                                                            v->confidence));
+        needed = n;
+        if (least > n)
+            needed = least - n;
     }
+    if (!(needed >= 1.0))
+        return 1.0;
+    return needed;
+}
+
+/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
+PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *o)
+{
+    double t = perf_log_(v->threshold), half = 0.5 * (log_ratio.high - log_ratio.low);
+    int    bounded = perf_is_finite_(half);
+
+    v->ratio.low = perf_exp_(log_ratio.low);
+    v->ratio.estimate = perf_exp_(log_ratio.estimate);
+    v->ratio.high = perf_exp_(log_ratio.high);
+    v->speedup.low = perf_exp_(-log_ratio.high);
+    v->speedup.estimate = perf_exp_(-log_ratio.estimate);
+    v->speedup.high = perf_exp_(-log_ratio.low);
+    if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
+        v->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
+    else
+        v->warnings |= PERF_WARN_UNBOUNDED;
+    v->pairs_needed = 0.0;
+    if (log_ratio.high < t) {
+        v->decision = PERF_ACCEPT;
+        v->reason = "the whole interval clears the threshold";
+    } else if (log_ratio.low > t) {
+        v->decision = PERF_REJECT;
+        v->reason = "the whole interval misses the threshold";
+    } else {
+        v->decision = PERF_INCONCLUSIVE;
+        v->pairs_needed = perf_pairs_needed_(v, n, half, log_ratio.estimate - t);
+        v->reason = "too few measurements for an interval";
+        if (bounded)
+            v->reason = "the interval contains the threshold";
+    }
+    perf_verdict_guard(v, &o->guard);
+}
+
+/* What the clock's step may hide in the ratio of the arms, as a log. */
+PERF_FN double perf_arms_tick_(const perf_arms_ *s, const perf_compare_opts *o)
+{
+    const int is_memory = o->rule.memory || o->rule.metric == PERF_METRIC_MEMORY;
+    double    tick = o->tick, hidden;
+
+    if (is_memory && !(tick > 0.0))
+        tick = -1.0;                                /* bytes are counted                          */
+    hidden = perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, tick, 0);
+    if (o->rule.metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0))
+        hidden = perf_most_(perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, 0.0, 1), hidden);
+    return hidden;
+}
+
+/* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
+PERF_FN int perf_metric_is_typical_(perf_metric m)
+{
+    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
+}
+
+/* The typical ratio of pairs.  Where the arms differ in shape three ways to say "typical" differ:
+ * then what is said holds for all of them.  Sorts the logs.                                      */
+PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
+{
+    perf_interval r = perf_signed_rank_(s->logs, s->na, tail);
+
+    if (!perf_lopsided_(s->logs, s->na, 1.4, 0.0) && !perf_unlike_(s))
+        return r;
+    v->warnings |= PERF_WARN_SHAPE;
+    r = perf_hull_(r, perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5)));
+    r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, v->confidence));
+    r.estimate = perf_quantile_(s->logs, s->na, 0.5);
+    return r;
+}
+
+/* The log interval of the metric that the rule is about. */
+PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
+{
+    perf_metric   metric = v->rule.metric;
+    perf_interval r;
+    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * v->confidence, shrink = 1.0;
+
+    if (metric == PERF_METRIC_MEAN) {
+        r = perf_mean_ratio_(s, tail);
+        if (perf_mean_hostage_(s->sorted_a, s->na) || perf_mean_hostage_(s->sorted_b, s->nb))
+            v->warnings |= PERF_WARN_MEAN;
+        return r;
+    }
+    if (s->logs && perf_metric_is_typical_(metric))
+        return perf_typical_pairs_(v, s, tail);
+    if (s->logs)
+        shrink = perf_pair_shrink_(s, p);
+    r = perf_quantile_ratio_(s, p, tail, shrink);
+    if (s->logs && metric == PERF_METRIC_P50 && s->na < 32)     /* medians of few jump between    */
+        r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));     /* two speeds             */
+    return r;
+}
+
+/* Judges two arms: values are good, and there is one at least of each. */
+PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
+{
+    perf_interval r;
+    double        tick, t = perf_log_(v->threshold);
+
+    PERF_LIBC_(memcpy)(s->sorted_a, s->a, s->na * sizeof *s->a);
+    PERF_LIBC_(memcpy)(s->sorted_b, s->b, s->nb * sizeof *s->b);
+    perf_sort_values_(s->sorted_a, s->na);
+    perf_sort_values_(s->sorted_b, s->nb);
+    r = perf_arms_interval_(v, s);
+    tick = perf_arms_tick_(s, o);
     if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
         v->warnings |= PERF_WARN_RESOLUTION;
-    v->pairs = na < nb ? na : nb;
+    v->pairs = s->na;
+    if (s->nb < s->na)
+        v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
     if (v->decision == PERF_INCONCLUSIVE && (r.high < t || r.low > t) && tick > 0.0) {
         v->reason = "the clock is too coarse for this: time more work at once";
@@ -1473,74 +1437,132 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
 }
 
-PERF_FN int perf_is_duration_(double x)
+/* What was handed over to be compared; pairs: nx is ny. */
+typedef struct perf_samples_ {
+    const double *x, *y;                            /* baseline, candidate                        */
+    size_t        nx, ny;
+    int           paired;
+} perf_samples_;
+
+/* Copies the values that are positive numbers: of pairs only whole ones.  Returns how many of the
+ * values (or pairs) were left out.                                                               */
+PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *s)
 {
-    return perf_is_finite_(x) && x > 0.0;
+    size_t n = in->nx, i;
+
+    if (in->ny > n)
+        n = in->ny;
+    for (i = 0; i < n; i++) {
+        int good_x = i < in->nx && perf_is_duration_(in->x[i]);
+        int good_y = i < in->ny && perf_is_duration_(in->y[i]);
+        if (in->paired && good_x && good_y)
+            s->logs[s->na] = perf_log_(in->y[i]) - perf_log_(in->x[i]);
+        if (good_x && (good_y || !in->paired))
+            s->a[s->na++] = in->x[i];
+        if (good_y && (good_x || !in->paired))
+            s->b[s->nb++] = in->y[i];
+    }
+    if (in->paired)
+        return in->nx - s->na;
+    return in->nx - s->na + (in->ny - s->nb);
 }
 
-/* Both kinds of comparison; pairs: nx = ny.  With joined rules `strict` must say REJECT, too, at
- * the confidence at which all together err as seldom as one.  ACCEPT needs none: all must agree. */
-PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double *y, size_t ny,
-                                        int paired, perf_compare_opts o)
+/* Of rates more is better: the arms change sides. */
+PERF_FN void perf_arms_swap_(perf_arms_ *s)
 {
-    perf_verdict v = perf_verdict_start_(&o), strict;
-    double       rules = PERF_CAST_(double, o.rules);
-    double       local[5 * 128], *a, *b, *d;
-    size_t       n = nx > ny ? nx : ny, na = 0, nb = 0, i;
-    int          rates = o.rule.metric == PERF_METRIC_THROUGHPUT;
+    double *a = s->a;
+    size_t  na = s->na, i;
 
-    if (v.status == PERF_OK && (!nx || !ny || !x || !y))
-        v.status = nx && ny ? PERF_EINVAL : PERF_ENODATA;
-    if (v.status != PERF_OK)
-        return v;
-    if (o.rules > 1) {
-        perf_compare_opts alone = o;
-        alone.rules = o.rules = 1;
-        o.confidence = 1.0 - (1.0 - o.confidence) / rules;
-        strict = perf_compare_arms_(x, nx, y, ny, paired, o);
-        v = perf_compare_arms_(x, nx, y, ny, paired, alone);
-        v.ratio.low = strict.ratio.low;
-        v.speedup.high = strict.speedup.high;
-        if (v.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
-            v.decision = PERF_INCONCLUSIVE;
-            v.reason = "alone it would be REJECT; among several rules that is not sure enough";
-            v.pairs_needed = strict.pairs_needed;
-        }
-        return v;
+    s->a = s->b;
+    s->na = s->nb;
+    s->b = a;
+    s->nb = na;
+    for (i = 0; i < s->na && s->logs; i++)
+        s->logs[i] = -s->logs[i];
+}
+
+/* What is known to be wrong with the way in which the values came about. */
+PERF_FN void perf_verdict_doubt_(perf_verdict *v, const perf_samples_ *in, perf_design design)
+{
+    const int ordered = design == PERF_DESIGN_RANDOM ||
+                        (in->paired && design != PERF_DESIGN_SEPARATE);
+
+    if (v->excluded) {
+        v->warnings |= PERF_WARN_BAD_VALUES;
+        perf_verdict_cap_(v, "some values are no positive numbers: measure again");
     }
-    a = n > SIZE_MAX / 64 ? PERF_NULL_ : perf_scratch_(local, 5 * 128, 5 * n);
-    if (!a) {
+    if (!ordered) {
+        v->warnings |= PERF_WARN_ORDER;
+        perf_verdict_cap_(v, "not interleaved: a drift between the two runs would look the same");
+    }
+}
+
+/* One rule, alone. */
+PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_compare_opts *o)
+{
+    perf_verdict v = perf_verdict_start_(o);
+    perf_arms_   s = PERF_ZERO;
+    double       local[5 * 128], *memory = PERF_NULL_;
+    size_t       n = in->nx;
+
+    if (in->ny > n)
+        n = in->ny;
+    if (n <= SIZE_MAX / 64)
+        memory = perf_scratch_(local, 5 * 128, 5 * n);
+    if (!memory) {
         v.status = PERF_ENOMEM;
         return v;
     }
-    b = a + n;
-    d = b + n;
-    for (i = 0; i < n; i++) {
-        int good_x = i < nx && perf_is_duration_(x[i]), good_y = i < ny && perf_is_duration_(y[i]);
-        if (paired && good_x && good_y)
-            d[na] = perf_log(y[i]) - perf_log(x[i]);
-        if (good_x && (good_y || !paired))
-            a[na++] = x[i];
-        if (good_y && (good_x || !paired))
-            b[nb++] = y[i];
+    s.a = memory;
+    s.b = memory + n;
+    s.sorted_a = memory + 2 * n;
+    s.sorted_b = memory + 3 * n;
+    if (in->paired)
+        s.logs = memory + 4 * n;
+    v.excluded = perf_samples_gather_(in, &s);
+    if (!in->paired) {
+        v.baseline_values = s.na;
+        v.candidate_values = s.nb;
     }
-    v.excluded = nx - na + (paired ? 0 : ny - nb);
-    for (i = 0; i < na && paired && rates; i++)
-        d[i] = -d[i];
-    if (na && nb)                                   /* of rates more is better: arms change sides */
-        perf_verdict_arms_(&v, rates ? b : a, rates ? nb : na, rates ? a : b, rates ? na : nb,
-                           paired ? d : PERF_NULL_, &o);
-    v.baseline_values = paired ? 0 : na;
-    v.candidate_values = paired ? 0 : nb;
-    perf_scratch_free_(a, local);
-    if (v.excluded) {
-        v.status = na && nb ? PERF_ERANGE : PERF_ENODATA;
-        v.warnings |= PERF_WARN_BAD_VALUES;
-        perf_verdict_cap_(&v, "some values are no positive numbers: measure again");
+    if (v.excluded)
+        v.status = PERF_ENODATA;
+    if (s.na && s.nb) {
+        if (o->rule.metric == PERF_METRIC_THROUGHPUT)
+            perf_arms_swap_(&s);
+        perf_verdict_arms_(&v, &s, o);
+        if (v.excluded)
+            v.status = PERF_ERANGE;
     }
-    if (o.design == PERF_DESIGN_SEPARATE || (o.design != PERF_DESIGN_RANDOM && !paired)) {
-        v.warnings |= PERF_WARN_ORDER;
-        perf_verdict_cap_(&v, "not interleaved: a drift between the two runs would look the same");
+    perf_scratch_free_(memory, local);
+    perf_verdict_doubt_(&v, in, o->design);
+    return v;
+}
+
+/* With joined rules a REJECT must also hold at a higher confidence: at that all rules together err
+ * as seldom as one.  An ACCEPT needs no correction: all rules must agree.                        */
+PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_compare_opts *opts)
+{
+    perf_compare_opts o = *opts;
+    perf_verdict      v = perf_verdict_start_(&o), strict;
+
+    if (v.status == PERF_OK && (!in->nx || !in->ny))
+        v.status = PERF_ENODATA;
+    if (v.status == PERF_OK && (!in->x || !in->y))
+        v.status = PERF_EINVAL;
+    if (v.status != PERF_OK)
+        return v;
+    o.rules = 1;
+    v = perf_compare_alone_(in, &o);
+    if (opts->rules <= 1)
+        return v;
+    o.confidence = 1.0 - (1.0 - o.confidence) / PERF_CAST_(double, opts->rules);
+    strict = perf_compare_alone_(in, &o);
+    v.ratio.low = strict.ratio.low;
+    v.speedup.high = strict.speedup.high;
+    if (v.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
+        v.decision = PERF_INCONCLUSIVE;
+        v.reason = "alone it would be REJECT; among several rules that is not sure enough";
+        v.pairs_needed = strict.pairs_needed;
     }
     return v;
 }
@@ -1548,124 +1570,281 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
 PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
                                         const perf_compare_opts *opts)
 {
-    return perf_compare_arms_(baseline, n, candidate, n, 1, perf_compare_opts_resolved(opts));
+    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_samples_     in = PERF_ZERO;
+
+    in.x = baseline;
+    in.y = candidate;
+    in.nx = in.ny = n;
+    in.paired = 1;
+    return perf_compare_samples_(&in, &o);
 }
 
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts)
 {
-    return perf_compare_arms_(baseline, nb, candidate, nc, 0, perf_compare_opts_resolved(opts));
+    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_samples_     in = PERF_ZERO;
+
+    in.x = baseline;
+    in.y = candidate;
+    in.nx = nb;
+    in.ny = nc;
+    return perf_compare_samples_(&in, &o);
 }
+
+/* ---- verdicts as text ---- */
 
 PERF_FN const char *perf_decision_text(perf_decision d)
 {
-    return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
+    if (d == PERF_ACCEPT)
+        return "ACCEPT";
+    if (d == PERF_REJECT)
+        return "REJECT";
+    return "INCONCLUSIVE";
 }
 
-/* A factor, "1.42x", or a change of so many percent. */
-PERF_FN void perf_put_change_(perf_out_ *o, double x, int factor, int digits)
+/* A change of so many percent: "+2.1 %". */
+PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
-    double shown = factor ? x : (x - 1.0) * 100.0;
+    double percent = (ratio - 1.0) * 100.0;
 
-    if (perf_is_finite_(shown)) {
-        perf_put_(o, factor || shown < 0.0 ? "" : "+");
-        perf_put_fixed_(o, shown, factor && x < 0.001 ? 9 : digits);
-        perf_put_(o, factor ? "x" : " %");
-    } else {
+    if (!perf_is_finite_(percent)) {
         perf_put_(o, "unbounded");
+        return;
     }
+    if (percent >= 0.0)
+        perf_put_char_(o, '+');
+    perf_put_fixed_(o, percent, digits);
+    perf_put_(o, " %");
 }
 
-/* All digits of what was asked for.  A rate "down" would be worse: its inverse is meant. */
+/* A factor: "1.42x". */
+PERF_FN void perf_put_factor_(perf_out_ *o, double factor, int digits)
+{
+    if (!perf_is_finite_(factor)) {
+        perf_put_(o, "unbounded");
+        return;
+    }
+    if (factor < 0.001)
+        digits = 9;
+    perf_put_fixed_(o, factor, digits);
+    perf_put_char_(o, 'x');
+}
+
+PERF_FN void perf_put_change_(perf_out_ *o, double x, int is_factor, int digits)
+{
+    if (is_factor)
+        perf_put_factor_(o, x, digits);
+    else
+        perf_put_percent_(o, x, digits);
+}
+
+/* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
+PERF_FN int perf_rule_decimals_(const perf_rule *r)
+{
+    double step = 1.0;
+    int    digits = 0;
+
+    if (r->amount > 1e-7 && r->amount < 1e15)
+        step = perf_step_decimal_(r->amount);
+    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
+        step = 0.1;
+    for (; step < 0.5 && digits < 6; step *= 10.0)
+        digits++;
+    return digits;
+}
+
+/* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
+PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+{
+    static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
+                                       "throughput"};
+
+    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_THROUGHPUT)
+        return "metric";
+    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
+        return "1 / throughput";
+    return name[r->metric];
+}
+
+/* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
 PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 {
-    static const char *const what[] = {"time", "median", "p95", "p99", "mean", "memory",
-                                       "throughput", "1 / throughput"};
-    int         factor = r->kind == PERF_RULE_SPEEDUP, down = r->kind == PERF_RULE_REDUCTION;
-    int         k = PERF_CAST_(int, r->metric) + (down && r->metric == PERF_METRIC_THROUGHPUT);
-    int         plain = factor && !k && !r->memory, digits = 0;
-    double      p = r->amount > 1e-7 && r->amount < 1e15 ? perf_step_decimal_(r->amount) : 1.0;
+    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
 
-    for (p = (factor || r->amount < 10.0) && p > 0.1 ? 0.1 : p; p < 0.5 && digits < 6; p *= 10.0)
-        digits++;
-    perf_put_(o, r->memory ? "memory " : "");
-    perf_put_(o, plain ? "speed-up" : PERF_CAST_(unsigned, r->metric) > 6 ? "metric" : what[k]);
-    perf_put_(o, plain ? " >= " : factor ? " better by >= " : down ? " down by >= "
-                                                                   : " no more than ");
-    perf_put_fixed_(o, r->amount, digits);
-    perf_put_(o, factor ? "x" : down ? " %" : " % worse");
+    if (r->memory)
+        perf_put_(o, "memory ");
+    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
+        perf_put_(o, "speed-up >= ");
+    } else {
+        perf_put_(o, perf_rule_subject_(r));
+        if (is_speedup)
+            perf_put_(o, " better by >= ");
+        else if (r->kind == PERF_RULE_REDUCTION)
+            perf_put_(o, " down by >= ");
+        else
+            perf_put_(o, " no more than ");
+    }
+    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
+    if (is_speedup)
+        perf_put_(o, "x");
+    else if (r->kind == PERF_RULE_REDUCTION)
+        perf_put_(o, " %");
+    else
+        perf_put_(o, " % worse");
+}
+
+/* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
+PERF_FN int perf_digits_of_width_(double width)
+{
+    int digits;
+
+    for (digits = 1; digits < 5 && width < 10.0; digits++)
+        width *= 10.0;
+    if (digits > 2)
+        return digits - 1;
+    return digits;
+}
+
+/* "95 % CI ", with as many decimals as the confidence has. */
+PERF_FN void perf_put_confidence_(perf_out_ *o, double confidence)
+{
+    double percent = confidence * 100.0;
+    int    digits = 1;
+
+    if (perf_step_decimal_(percent) > 0.5)
+        digits = 0;
+    else if (percent > 99.55)
+        digits = 4;
+    perf_put_fixed_(o, percent, digits);
+    perf_put_(o, " % CI ");
 }
 
 /* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
 PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
 {
-    int rate = v->rule.metric == PERF_METRIC_THROUGHPUT;    /* then ratios are of its inverse     */
-    const perf_interval *x = speedup || rate ? &v->speedup : &v->ratio;
-    double width = (speedup ? 1.0 : 100.0) * (x->high - x->low), percent = v->confidence * 100.0;
-    int    digits, open = !perf_is_finite_(x->high) || !(v->ratio.low > 0.0) ||
-                          !perf_is_finite_(v->ratio.high);
+    const perf_interval *x = &v->ratio;
+    double               width;
+    int                  digits, bounded;
 
-    for (digits = 1; digits < 5 && width < 10.0; digits++)      /* show two digits of the width:  */
-        width *= 10.0;
-    digits -= digits > 2;                           /* 0.37 -> 2, 0.0021 -> 4; 1 to 4             */
-    perf_put_change_(o, x->estimate, speedup, !open ? digits : table ? 1 : 2);
-    perf_put_(o, !open ? table ? " [" : " (" : table ? "" : " (no interval yet)");
-    if (open)
+    if (speedup || v->rule.metric == PERF_METRIC_THROUGHPUT)    /* ratios of rates are inverse    */
+        x = &v->speedup;
+    width = x->high - x->low;
+    if (!speedup)
+        width *= 100.0;
+    digits = perf_digits_of_width_(width);
+    bounded = perf_is_finite_(x->high) && v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high);
+    if (!bounded && table) {
+        perf_put_change_(o, x->estimate, speedup, 1);
+    } else if (!bounded) {
+        perf_put_change_(o, x->estimate, speedup, 2);
+        perf_put_(o, " (no interval yet)");
+    } else if (table) {
+        perf_put_change_(o, x->estimate, speedup, digits);
+        perf_put_(o, " [");
+        perf_put_change_(o, x->low, speedup, digits);
+        perf_put_(o, ", ");
+        perf_put_change_(o, x->high, speedup, digits);
+        perf_put_char_(o, ']');
+    } else {
+        perf_put_change_(o, x->estimate, speedup, digits);
+        perf_put_(o, " (");
+        perf_put_confidence_(o, v->confidence);
+        perf_put_change_(o, x->low, speedup, digits);
+        perf_put_(o, " to ");
+        perf_put_change_(o, x->high, speedup, digits);
+        perf_put_char_(o, ')');
+    }
+}
+
+/* How many values the answer rests on. */
+PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
+{
+    if (v->baseline_values) {
+        perf_put_u64_(o, v->baseline_values);
+        perf_put_(o, " and ");
+        perf_put_u64_(o, v->candidate_values);
+        perf_put_(o, " values; ");
         return;
-    if (!table)
-        perf_putf_(o, perf_step_decimal_(percent) > 0.5 ? "%.0f %% CI " :
-                      percent > 99.55 ? "%.4f %% CI " : "%.1f %% CI ", percent);
-    perf_put_change_(o, x->low, speedup, digits);
-    perf_put_(o, table ? ", " : " to ");
-    perf_put_change_(o, x->high, speedup, digits);
-    perf_put_char_(o, table ? ']' : ')');
+    }
+    perf_put_u64_(o, v->pairs);
+    if (v->pairs == 1)
+        perf_put_(o, " pair; ");
+    else
+        perf_put_(o, " pairs; ");
 }
 
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
-    perf_out_ o;
+    perf_out_   o;
+    const char *reason;
+    int         speedup;
 
     if (!v)
         return "";
     o = perf_out_open_(v->text, sizeof v->text);
-    perf_putf_(&o, "%s: ", perf_decision_text(v->decision));
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    reason = v->reason;
     if (!v->pairs) {
-        perf_putf_(&o, "not measured: %s", v->reason ? v->reason : perf_status_text(v->status));
+        if (!reason)
+            reason = perf_status_text(v->status);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, reason);
         return v->text;
     }
-    if (v->rule.kind == PERF_RULE_SPEEDUP)
+    if (!reason)
+        reason = "no reason given";
+    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    if (speedup)
         perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP, 0);
+    perf_put_interval_(&o, v, speedup, 0);
     perf_put_(&o, ", asked: ");
     perf_put_rule_(&o, &v->rule);
-    perf_putf_(&o, "; %s%s", v->clock ? v->clock : "", v->clock ? "; " : "");
-    if (v->baseline_values)
-        perf_putf_(&o, "%.0f and %.0f values; ", PERF_CAST_(double, v->baseline_values),
-                   PERF_CAST_(double, v->candidate_values));
-    else
-        perf_putf_(&o, "%.0f pair%s; ", PERF_CAST_(double, v->pairs), v->pairs == 1 ? "" : "s");
-    perf_put_(&o, v->reason ? v->reason : "no reason given");
-    if (v->warnings & PERF_WARN_SHAPE)
-        perf_putf_(&o, "; %s", perf_warning_text(PERF_WARN_SHAPE));
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6)
-        perf_putf_(&o, "; about %.0f more would probably settle it",
-                   PERF_CAST_(double, PERF_CAST_(int64_t, v->pairs_needed + 0.999999)));
+    perf_put_(&o, "; ");
+    if (v->clock) {
+        perf_put_(&o, v->clock);
+        perf_put_(&o, "; ");
+    }
+    perf_put_evidence_(&o, v);
+    perf_put_(&o, reason);
+    if (v->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&o, "; ");
+        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    }
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
+        perf_put_(&o, " more would probably settle it");
+    }
     return v->text;
 }
 
-/* Floating-point bits as integers in numeric order: their difference counts representable steps. */
-PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, int bits)
-{
-    uint64_t sign = UINT64_C(1) << (bits - 1);
+/* ---- accuracy ---- */
 
-    a = a & sign ? sign - (a & (sign - 1)) : sign + a;
-    b = b & sign ? sign - (b & (sign - 1)) : sign + b;
-    return PERF_CAST_(double, a > b ? a - b : b - a);
+/* Bits of a floating-point number as an integer that grows with it: their difference counts the
+ * representable numbers in between.  sign: its highest bit.                                      */
+PERF_FN uint64_t perf_ulp_order_(uint64_t bits, uint64_t sign)
+{
+    if (bits & sign)
+        return sign - (bits & (sign - 1));
+    return sign + bits;
 }
 
+PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, uint64_t sign)
+{
+    a = perf_ulp_order_(a, sign);
+    b = perf_ulp_order_(b, sign);
+    if (a > b)
+        return PERF_CAST_(double, a - b);
+    return PERF_CAST_(double, b - a);
+}
+
+/* One more element of the outputs; ulp: how many representable numbers lie between. */
 PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
 {
-    double d = out - ref, mag = ref < 0.0 ? -ref : ref;
+    double error = perf_fabs_(out - ref), size = perf_fabs_(ref);
 
     r->compared++;
     if (perf_is_nan_(ref) && perf_is_nan_(out))
@@ -1677,201 +1856,125 @@ PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double
     }
     if (perf_is_nan_(r->max_abs))
         return;
-    d = d < 0.0 ? -d : d;
-    r->max_abs = d > r->max_abs ? d : r->max_abs;
-    r->max_ulp = ulp > r->max_ulp ? ulp : r->max_ulp;
-    if (d > 0.0 && (!(mag > 0.0) || d / mag > r->max_rel))
-        r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
+    r->max_abs = perf_most_(error, r->max_abs);
+    r->max_ulp = perf_most_(ulp, r->max_ulp);
+    if (!(error > 0.0))
+        return;
+    if (size > 0.0)
+        r->max_rel = perf_most_(error / size, r->max_rel);
+    else
+        r->max_rel = PERF_INF_;
 }
 
-/* Exactly one of the two kinds of arrays is not NULL. */
-PERF_FN perf_accuracy perf_accuracy_of_(const double *x, const double *y, const float *x32,
-                                        const float *y32, size_t n)
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
+{
+    perf_accuracy r = PERF_ZERO;
+    size_t        i;
+
+    if (!n || !reference || !out) {
+        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
+        return r;
+    }
+    for (i = 0; i < n; i++)
+        perf_accuracy_add_(&r, reference[i], out[i],
+                           perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]),
+                                         UINT64_C(1) << 63));
+    return r;
+}
+
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
     perf_accuracy r = PERF_ZERO;
     uint32_t      a, b;
     size_t        i;
 
-    if (!n || !(x ? y != PERF_NULL_ : x32 && y32)) {
+    if (!n || !reference || !out) {
         r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
         return r;
     }
-    for (i = 0; i < n && x; i++)
-        perf_accuracy_add_(&r, x[i], y[i], perf_ulp_gap_(perf_bits_(x[i]), perf_bits_(y[i]), 64));
-    for (i = 0; i < n && x32; i++) {
-        PERF_LIBC_(memcpy)(&a, x32 + i, sizeof a);
-        PERF_LIBC_(memcpy)(&b, y32 + i, sizeof b);
-        perf_accuracy_add_(&r, PERF_CAST_(double, x32[i]), PERF_CAST_(double, y32[i]),
-                           perf_ulp_gap_(a, b, 32));
+    for (i = 0; i < n; i++) {
+        PERF_LIBC_(memcpy)(&a, reference + i, sizeof a);
+        PERF_LIBC_(memcpy)(&b, out + i, sizeof b);
+        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
+                           perf_ulp_gap_(a, b, UINT64_C(1) << 31));
     }
     return r;
 }
 
-PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
+/* ---- families ---- */
+
+/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
+ * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
+PERF_FN double perf_compare_pairs_p_(const double *baseline, const double *candidate, size_t n,
+                                     const perf_compare_opts *opts)
 {
-    return perf_accuracy_of_(reference, out, PERF_NULL_, PERF_NULL_, n);
-}
-
-PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
-{
-    return perf_accuracy_of_(PERF_NULL_, PERF_NULL_, reference, out, n);
-}
-
-PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
-{
-    perf_tolerance none = PERF_ZERO;
-
-    limit = limit ? limit : &none;
-    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs) || !perf_tolerance_ok_(limit))
-        return 0;
-    if (!(limit->abs > 0.0) && !(limit->rel > 0.0) && !(limit->ulp > 0.0))
-        return seen->max_abs <= 0.0 && seen->max_rel <= 0.0 && seen->max_ulp <= 0.0;
-    return (!(limit->abs > 0.0) || seen->max_abs <= limit->abs) &&
-           (!(limit->rel > 0.0) || seen->max_rel <= limit->rel) &&
-           (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
-}
-
-/* ---- rules from text, families ---- */
-
-/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_word_(const char *s, const char *word)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    for (; *word && (*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) == *word; word++)
-        s++;
-    return *word ? PERF_NULL_ : s;
-}
-
-/* A plain decimal number; NULL when there is none. */
-PERF_FN const char *perf_skip_number_(const char *s, double *out)
-{
-    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
-    int    digits = 0;
-
-    for (s = perf_skip_word_(s, ""); digits < 15; s++)
-        if (*s >= '0' && *s <= '9') {
-            x = 10.0 * x + (*s - '0');
-            unit *= 10.0;
-            digits++;
-        } else if (*s == '.' && !(unit > 0.0)) {
-            unit = 1.0;
-        } else {
-            break;
-        }
-    *out = unit > 0.0 ? x / unit : x;
-    return digits && digits < 15 ? s : PERF_NULL_;
-}
-
-PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
-{
-    static const char *const metric[] = {"time", "p50", "p95", "p99", "mean", "memory",
-                                         "throughput"};
-    static const char *const form[4][2] = {{"speedup", ">="}, {"speed-up", ">="},
-                                           {"no regression", "beyond"}, {"down", ">="}};
-    perf_rule   r = PERF_ZERO;
-    const char *s = text, *t;
-    int         i;
-
-    if (!s || !out)
-        return PERF_EINVAL;
-    if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
-        s = t;
-    for (i = 0; i < 7; i++)
-        if ((t = perf_skip_word_(s, metric[i])) != PERF_NULL_) {
-            r.metric = PERF_CAST_(perf_metric, i);
-            s = t;
-            break;
-        }
-    for (i = 0, t = PERF_NULL_; i < 4 && !t; i++) {
-        t = perf_skip_word_(s, form[i][0]);
-        t = t ? perf_skip_word_(t, form[i][1]) : t;
-    }
-    s = t ? perf_skip_number_(t, &r.amount) : t;
-    if (!s)
-        return PERF_EFORMAT;
-    r.kind = i < 3 ? PERF_RULE_SPEEDUP : i == 3 ? PERF_RULE_NO_REGRESSION : PERF_RULE_REDUCTION;
-    r = perf_rule_make_(r.kind, r.metric, r.amount);
-    if ((t = perf_skip_word_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
-        s = t;
-    if ((t = perf_skip_word_(s, "on")) != PERF_NULL_) {
-        for (i = 0; i < 7 && !perf_skip_word_(t, metric[i]); i++)
-            ;
-        if (i == 7)
-            return PERF_EFORMAT;
-        r.memory = r.metric == PERF_METRIC_MEMORY && i >= PERF_METRIC_P50 && i <= PERF_METRIC_MEAN;
-        if (!r.memory && r.metric != PERF_METRIC_PAIR && r.metric != PERF_CAST_(perf_metric, i))
-            return PERF_EFORMAT;                    /* two metrics: which one?                    */
-        r.metric = PERF_CAST_(perf_metric, i);
-        s = perf_skip_word_(t, metric[i]);
-    }
-    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold(&r)))
-        return PERF_EFORMAT;
-    *out = r;
-    return PERF_OK;
-}
-
-PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
-                                    const perf_compare_opts *opts)
-{
-    perf_compare_opts o = perf_compare_opts_resolved(opts);
-    double            lo = perf_log(1e-6), hi = 0.0, mid;               /* log of 1 - confidence  */
+    perf_compare_opts o = PERF_ZERO;
+    double            low = perf_log_(1e-6), high = 0.0, mid = perf_log_(0.5);  /* of its log     */
     int               i;
 
+    if (opts)
+        o = *opts;
     PERF_LIBC_(memset)(&o.guard, 0, sizeof o.guard);
-    for (i = 0; i < 31; i++) {                      /* first 0.5, if at all                       */
-        mid = i ? 0.5 * (lo + hi) : perf_log(0.5);
-        o.confidence = 1.0 - perf_exp(mid);
-        if (perf_compare_arms_(baseline, n, candidate, n, 1, o).decision != PERF_INCONCLUSIVE)
-            hi = mid;
-        else if (i)
-            lo = mid;
-        else
+    for (i = 0; i < 31; i++) {
+        o.confidence = 1.0 - perf_exp_(mid);
+        if (perf_compare_pairs(baseline, candidate, n, &o).decision != PERF_INCONCLUSIVE)
+            high = mid;
+        else if (i == 0)
             return 1.0;
+        else
+            low = mid;
+        mid = 0.5 * (low + high);
     }
-    return perf_exp(hi);
+    return perf_exp_(high);
 }
 
-PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
+/* The first of equal values in an ascending array that holds x. */
+PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
 {
-    double local[512], *sorted, *adjusted, run = 0.0, a;
-    size_t i, low, high, k;
+    size_t low = 0, high = n, mid;
 
-    if (!p || !out || !n)
-        return n ? PERF_EINVAL : PERF_ENODATA;
-    sorted = n > SIZE_MAX / 32 ? PERF_NULL_ : perf_scratch_(local, 512, 2 * n);
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
+ * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
+ * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.     */
+PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
+{
+    double local[512], *sorted = PERF_NULL_, *adjusted, run = 0.0;
+    size_t i;
+
+    if (!n)
+        return PERF_ENODATA;
+    if (!p || !out)
+        return PERF_EINVAL;
+    if (n <= SIZE_MAX / 32)
+        sorted = perf_scratch_(local, 512, 2 * n);
     if (!sorted)
         return PERF_ENOMEM;
     adjusted = sorted + n;
+    for (i = 0; i < n; i++) {
+        out[i] = p[i];
+        if (!(out[i] >= 0.0))
+            out[i] = 1.0;
+        sorted[i] = out[i];
+    }
+    perf_sort_values_(sorted, n);
+    for (i = 0; i < n; i++) {
+        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
+        adjusted[i] = run;
+    }
     for (i = 0; i < n; i++)
-        sorted[i] = out[i] = p[i] >= 0.0 ? p[i] : 1.0;
-    perf_sort_values(sorted, n);
-    for (i = 0; i < n; i++) {                       /* running maxima of (n - i) p, at most 1     */
-        a = sorted[i] * PERF_CAST_(double, n - i);
-        adjusted[i] = run = a > 1.0 ? 1.0 : a > run ? a : run;
-    }
-    for (i = 0; i < n; i++) {                       /* its place; equal p share that of the first */
-        for (low = 0, high = n; low < high;) {
-            k = low + (high - low) / 2;
-            if (sorted[k] < out[i])
-                low = k + 1;
-            else
-                high = k;
-        }
-        out[i] = adjusted[low];
-    }
+        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
-}
-
-/* splitmix64 (Steele, Lea, Flood 2014): 64 random bits. */
-PERF_FN uint64_t perf_random_(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 /* ---- sequential ---- */
@@ -1883,11 +1986,13 @@ PERF_FN uint64_t perf_random_(uint64_t *state)
 PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 {
     static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
-    double win = x * toward > 0.0 ? 1.0 : x * toward < 0.0 ? -1.0 : 0.0, sum = 0.0;
+    double win = PERF_CAST_(double, (x * toward > 0.0) - (x * toward < 0.0)), sum = 0.0;
     int    i;
 
-    for (i = 0; i < PERF_SEQ_BETS_; i++)
-        sum += capital[i] *= 1.0 + stake[i] * win;
+    for (i = 0; i < PERF_SEQ_BETS_; i++) {
+        capital[i] *= 1.0 + stake[i] * win;
+        sum += capital[i];
+    }
     return sum;
 }
 
@@ -1901,7 +2006,7 @@ PERF_FN void perf_seq_start_(double *capital)
 PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
                                   double tick)
 {
-    double t = perf_rule_threshold(rule), c = perf_confidence_(confidence);
+    double t = perf_rule_threshold_(rule), c = perf_confidence_(confidence);
 
     if (!s)
         return PERF_EINVAL;
@@ -1911,7 +2016,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
     s->level = PERF_NAN_;                           /* which no capital reaches                   */
     if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
         return PERF_EINVAL;
-    s->log_threshold = perf_log(t);
+    s->log_threshold = perf_log_(t);
     s->tick = tick + 1e-12;                         /* rounding of the logs: ties stay ties       */
     s->level = 2.0 / (1.0 - c);
     return PERF_OK;
@@ -1920,6 +2025,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
 PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate)
 {
     double d;
+    int    accept, reject;
 
     if (!s)
         return PERF_INCONCLUSIVE;
@@ -1930,13 +2036,15 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
     s->pairs++;
     if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
         return s->decision;
-    d = perf_log(candidate) - perf_log(baseline) - s->log_threshold;
-    if (perf_seq_bet_(s->accept, d + s->tick, -1.0) >= s->level)
+    d = perf_log_(candidate) - perf_log_(baseline) - s->log_threshold;
+    accept = perf_seq_bet_(s->accept, d + s->tick, -1.0) >= s->level;
+    reject = perf_seq_bet_(s->reject, d - s->tick, 1.0) >= s->level;
+    if (accept == reject)
+        return PERF_INCONCLUSIVE;
+    s->decision = PERF_REJECT;
+    if (accept)
         s->decision = PERF_ACCEPT;
-    if (perf_seq_bet_(s->reject, d - s->tick, 1.0) >= s->level)
-        s->decision = s->decision == PERF_ACCEPT ? PERF_INCONCLUSIVE : PERF_REJECT;
-    if (s->decision != PERF_INCONCLUSIVE)
-        s->decided_at = s->pairs;
+    s->decided_at = s->pairs;
     return s->decision;
 }
 
@@ -1947,24 +2055,47 @@ PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double t
     size_t i;
 
     perf_seq_start_(capital);
-    for (i = 0; i < n && perf_seq_bet_(capital, d[i] - theta, toward) < level; i++)
-        continue;
-    return i < n;
+    for (i = 0; i < n; i++)
+        if (!(perf_seq_bet_(capital, d[i] - theta, toward) < level))
+            return 1;
+    return 0;
+}
+
+/* Log ratios: in the order of time, and those that are finite in ascending order. */
+typedef struct perf_logs_ {
+    const double *in_time, *sorted;
+    size_t        n, finite;
+} perf_logs_;
+
+/* Half-way between the sorted value of place i, counted from the end that `toward` points away
+ * from, and the one before it; beyond the first.                                                 */
+PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
+{
+    double here, before;
+
+    if (toward > 0.0)
+        here = logs->sorted[i - 1];
+    else
+        here = logs->sorted[logs->finite - i];
+    if (i == 1)
+        before = here - toward;
+    else if (toward > 0.0)
+        before = logs->sorted[i - 2];
+    else
+        before = logs->sorted[logs->finite - i + 1];
+    return 0.5 * (here + before);
 }
 
 /* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
  * falls as theta moves towards the data, so the excluded have no gaps: bisection.                */
-PERF_FN size_t perf_seq_excluded_(const double *log_ratio, size_t n, const double *sorted, size_t k,
-                                  double toward, double level)
+PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
 {
-    size_t low = 0, high = k, mid;                  /* excluded just before the low-th value      */
-    double x, y;
+    size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
 
     while (high > low) {
         mid = low + (high - low + 1) / 2;
-        x = toward > 0.0 ? sorted[mid - 1] : sorted[k - mid];
-        y = mid == 1 ? x - toward : toward > 0.0 ? sorted[mid - 2] : sorted[k - mid + 1];
-        if (perf_seq_excludes_(log_ratio, n, 0.5 * (x + y), toward, level))
+        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
+                               level))
             low = mid;
         else
             high = mid - 1;
@@ -1975,27 +2106,62 @@ PERF_FN size_t perf_seq_excluded_(const double *log_ratio, size_t n, const doubl
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
     perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        c = perf_confidence_(confidence), local[256], *s;
+    double        c = perf_confidence_(confidence), local[256], *sorted;
+    perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
 
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
-    s = perf_scratch_(local, 256, n);
-    if (!s)
+    sorted = perf_scratch_(local, 256, n);
+    if (!sorted)
         return r;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(log_ratio[i]))
-            s[k++] = log_ratio[i];
-    perf_sort_values(s, k);
-    low = perf_seq_excluded_(log_ratio, n, s, k, 1.0, 2.0 / (1.0 - c));
-    high = perf_seq_excluded_(log_ratio, n, s, k, -1.0, 2.0 / (1.0 - c));
-    r.estimate = perf_quantile(s, k, 0.5);
-    if (low)
-        r.low = s[low - 1] < r.estimate ? s[low - 1] : r.estimate;
-    if (high)                                       /* the median may since have come back over   */
-        r.high = s[k - high] > r.estimate ? s[k - high] : r.estimate;   /* the bets' limit        */
-    perf_scratch_free_(s, local);
+            sorted[k++] = log_ratio[i];
+    perf_sort_values_(sorted, k);
+    logs.in_time = log_ratio;
+    logs.n = n;
+    logs.sorted = sorted;
+    logs.finite = k;
+    low = perf_seq_excluded_(&logs, 1.0, 2.0 / (1.0 - c));
+    high = perf_seq_excluded_(&logs, -1.0, 2.0 / (1.0 - c));
+    r.estimate = perf_quantile_(sorted, k, 0.5);
+    if (low)                                        /* the median may since have come back over   */
+        r.low = perf_least_(sorted[low - 1], r.estimate);           /* the bets' limit            */
+    if (high)
+        r.high = perf_most_(sorted[k - high], r.estimate);
+    perf_scratch_free_(sorted, local);
     return r;
+}
+
+/* Old names, until their users have moved. */
+#define perf_log perf_log_
+#define perf_exp perf_exp_
+#define perf_log1p perf_log1p_
+#define perf_erfc perf_erfc_
+#define perf_normal_cdf perf_normal_cdf_
+#define perf_normal_quantile perf_normal_quantile_
+#define perf_t_cdf perf_t_cdf_
+#define perf_t_quantile perf_t_quantile_
+#define perf_beta_cdf perf_beta_cdf_
+#define perf_binomial_cdf perf_binomial_cdf_
+#define perf_sort_values perf_sort_values_
+#define perf_quantile perf_quantile_
+#define perf_quantile_min_count perf_quantile_min_count_
+#define perf_quantile_interval_series perf_quantile_interval_series_
+#define perf_mean_interval perf_mean_interval_
+#define perf_compare_opts_resolved perf_compare_opts_resolved_
+#define perf_compare_pairs_p perf_compare_pairs_p_
+#define perf_adjust_holm perf_adjust_holm_
+#define perf_accuracy_ok perf_accuracy_ok_
+#define perf_rule_threshold perf_rule_threshold_
+#define perf_rule_speedup(x, m) perf_rule_make(PERF_RULE_SPEEDUP, x, m)
+#define perf_rule_reduction(x, m) perf_rule_make(PERF_RULE_REDUCTION, x, m)
+#define perf_rule_no_regression(x, m) perf_rule_make(PERF_RULE_NO_REGRESSION, x, m)
+PERF_FN perf_compare_opts perf_compare_opts_default(void)
+{
+    perf_compare_opts o = PERF_ZERO;
+    return o;
 }
 
 PERF_END_DECLS

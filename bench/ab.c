@@ -40,7 +40,7 @@ int main(int argc, char **argv)
             perf_ab        ab;
             double         gap;
 
-            o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+            o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
             t = (double)perf_now(), c = (double)perf_cpu_now();
             ab = perf_ab_begin("chain", &o);
             while ((v = perf_ab_next(&ab)) >= 0)
@@ -56,12 +56,12 @@ int main(int argc, char **argv)
                        r.seconds * 1e3, perf_verdict_text(&r.verdict));
             ms[i] = r.seconds * 1e3;
         }
-        perf_sort_values(off, (size_t)runs);
-        perf_sort_values(ms, (size_t)runs);
+        perf_sort_values_(off, (size_t)runs);
+        perf_sort_values_(ms, (size_t)runs);
         printf("+%2d %%  %7d %7d %7d   %20.3f pp %6.3f pp  %16.2f ms %6.2f ms\n", extra[k], counts[0],
-               counts[1], counts[2], perf_quantile(off, (size_t)runs, 0.5),
-               perf_quantile(off, (size_t)runs, 0.95), perf_quantile(ms, (size_t)runs, 0.5),
-               perf_quantile(ms, (size_t)runs, 0.95));
+               counts[1], counts[2], perf_quantile_(off, (size_t)runs, 0.5),
+               perf_quantile_(off, (size_t)runs, 0.95), perf_quantile_(ms, (size_t)runs, 0.5),
+               perf_quantile_(ms, (size_t)runs, 0.95));
     }
     printf("processor time a verdict: %.2f ms, %.0f %% of the time by the wall\n",
            cpu * 1e-6 / (4.0 * runs), 100.0 * cpu / wall);

@@ -35,7 +35,7 @@ static void verdict(long n)
     uint64_t     x = 3;
     int          v;
 
-    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
     perf_ab ab = perf_ab_begin("chain", &o);
     while ((v = perf_ab_next(&ab)) >= 0)
         x = chain(x, v ? n : 1000);

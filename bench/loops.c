@@ -69,8 +69,8 @@ static perf_result measure(const char *name, int k)
 
 static double median(double *x, int n)
 {
-    perf_sort_values(x, (size_t)n);
-    return perf_quantile(x, (size_t)n, 0.5);
+    perf_sort_values_(x, (size_t)n);
+    return perf_quantile_(x, (size_t)n, 0.5);
 }
 
 static void chains(int runs)
@@ -96,9 +96,9 @@ static void chains(int runs)
             if (!(r.time.p50 > 0.0))
                 printf("%s: %g, %s\n", b[k].name, r.time.p50, perf_status_text(r.status));
         }
-        perf_sort_values(size, (size_t)runs);
+        perf_sort_values_(size, (size_t)runs);
         printf("%-16s %7.3f ns %10.2f %% %5.2f %% %12d of %d %16.4f\n", b[k].name, last,
-               perf_quantile(size, (size_t)runs, 0.5), perf_quantile(size, (size_t)runs, 0.95), held, runs,
+               perf_quantile_(size, (size_t)runs, 0.5), perf_quantile_(size, (size_t)runs, 0.95), held, runs,
                median(ms, runs));
         fflush(stdout);
     }
@@ -131,7 +131,7 @@ static void long_ones(int runs)
             perf_ab_result r;
             perf_ab        ab;
 
-            o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+            o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
             o.max_seconds = 10.0;
             ab = perf_ab_begin("7.5 ms", &o);
             while ((v = perf_ab_next(&ab)) >= 0)
@@ -142,9 +142,9 @@ static void long_ones(int runs)
             cpu += r.decides == PERF_DECIDES_CPU;
             seconds[i] = r.seconds;
         }
-        perf_sort_values(seconds, (size_t)runs);
+        perf_sort_values_(seconds, (size_t)runs);
         printf("7.5 ms %+d %% %10d %6d %6d %13d %13.2f %6.2f\n", k == 0 ? 0 : k == 1 ? 2 : -2, right, wrong,
-               runs - right - wrong, cpu, perf_quantile(seconds, (size_t)runs, 0.5), seconds[runs - 1]);
+               runs - right - wrong, cpu, perf_quantile_(seconds, (size_t)runs, 0.5), seconds[runs - 1]);
         fflush(stdout);
     }
     free(seconds);

@@ -30,12 +30,12 @@ static double uniform(void)             /* (0, 1)                               
 /* What perf_tally_of would give on that rank. */
 static void leaf(perf_tally *t, uint32_t rank)
 {
-    double   speed = 1e6 * perf_exp(0.03 * perf_normal_quantile(uniform()));
+    double   speed = 1e6 * perf_exp_(0.03 * perf_normal_quantile_(uniform()));
     uint64_t i, ns;
 
     memset(t, 0, sizeof *t);
     for (i = 0; i < calls; i++) {
-        ns = (uint64_t)(speed * perf_exp(0.1 * perf_normal_quantile(uniform())));
+        ns = (uint64_t)(speed * perf_exp_(0.1 * perf_normal_quantile_(uniform())));
         perf_hist_add(&t->hist, ns);
         t->sum_ns += ns;
     }

@@ -109,9 +109,9 @@ int main(int argc, char **argv)
             }
             if (!seconds)
                 return 2;
-            perf_sort_values(seconds, (size_t)runs);
+            perf_sort_values_(seconds, (size_t)runs);
             printf("%-5s  %-28s %6d %6d %6d %15.3f\n", hook ? "yes" : "no", row[k].what, count[0],
-                   count[1], count[2], perf_quantile(seconds, (size_t)runs, 0.5));
+                   count[1], count[2], perf_quantile_(seconds, (size_t)runs, 0.5));
             fflush(stdout);
             free(seconds);
         }

@@ -8,6 +8,7 @@ import os
 import sys
 
 from libc.stdint cimport uint32_t
+from libc.string cimport memset
 from perfh.perf cimport *
 from perfh.perf_memory cimport perf_memory_mark
 from perfh._results import Interval, Result, Summary, Verdict
@@ -434,11 +435,12 @@ def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=Fal
     random=True: all values of both were taken in one random order; you vouch for it.
     Neither: never better than INCONCLUSIVE, because what was measured one after the other differs
     whenever the machine has changed meanwhile."""
-    cdef perf_compare_opts o = perf_compare_opts_default()
+    cdef perf_compare_opts o
     cdef double[::1] a = numbers(before), b = numbers(after)
     cdef double nothing = 0, *pa = &a[0] if a.shape[0] else &nothing, *pb = &b[0] if b.shape[0] else &nothing
     cdef perf_verdict v
     cdef perf_summary sa, sb
+    memset(&o, 0, sizeof(o))
     if paired and random:
         raise ValueError("paired or random, not both")
     if paired and a.shape[0] != b.shape[0]:

@@ -7,33 +7,13 @@ from perfh.perf_verdict cimport *
 
 cdef extern from "perf_stats.h" nogil:
     const char *perf_warning_text(uint32_t bit) noexcept
-    double perf_log(double x) noexcept
-    double perf_log1p(double x) noexcept
-    double perf_exp(double x) noexcept
-    double perf_erfc(double x) noexcept
-    double perf_normal_cdf(double z) noexcept
-    double perf_normal_quantile(double p) noexcept
-    double perf_beta_cdf(double x, double a, double b) noexcept
-    double perf_t_cdf(double t, double df) noexcept
-    double perf_t_quantile(double p, double df) noexcept
-    double perf_binomial_cdf(double k, double n, double p) noexcept
     perf_summary perf_summarize(const double *x, size_t n) noexcept
-    double perf_quantile(const double *sorted, size_t n, double p) noexcept
     perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
             double confidence) noexcept
     perf_interval perf_hist_quantile_interval(const perf_hist *h, double p,
             double confidence) noexcept
-    perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
-            double confidence) noexcept
-    perf_interval perf_mean_interval(const double *x, size_t n, double confidence) noexcept
-    size_t perf_quantile_min_count(double p, double confidence) noexcept
-    void perf_sort_values(double *x, size_t n) noexcept
-    perf_compare_opts perf_compare_opts_default() noexcept
-    perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts) noexcept
-    perf_rule perf_rule_speedup(double factor, perf_metric metric) noexcept
-    perf_rule perf_rule_reduction(double percent, perf_metric metric) noexcept
-    perf_rule perf_rule_no_regression(double percent, perf_metric metric) noexcept
-    double perf_rule_threshold(const perf_rule *rule) noexcept
+    perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric) noexcept
+    perf_status perf_rule_parse(const char *text, perf_rule *out) noexcept
     perf_verdict perf_compare_pairs(const double *baseline, const double *candidate,
             size_t n, const perf_compare_opts *opts) noexcept
     perf_verdict perf_compare(const double *baseline, size_t nb,
@@ -44,11 +24,6 @@ cdef extern from "perf_stats.h" nogil:
     perf_accuracy perf_accuracy_f64(const double *reference, const double *out,
             size_t n) noexcept
     perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n) noexcept
-    int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit) noexcept
-    perf_status perf_rule_parse(const char *text, perf_rule *out) noexcept
-    double perf_compare_pairs_p(const double *baseline, const double *candidate,
-            size_t n, const perf_compare_opts *opts) noexcept
-    perf_status perf_adjust_holm(const double *p, size_t n, double *out) noexcept
 
     ctypedef struct perf_seq:
         pass
@@ -58,3 +33,4 @@ cdef extern from "perf_stats.h" nogil:
     perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate) noexcept
     perf_interval perf_seq_interval(const double *log_ratio, size_t n,
             double confidence) noexcept
+    perf_compare_opts perf_compare_opts_default() noexcept

@@ -49,7 +49,7 @@ int main(void)
 {
     static double     ns[2][PAIRS];
     uint32_t          coin = (uint32_t)perf_now() | 1;
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_summary      s;
     perf_verdict      v;
     unsigned          i;

@@ -109,7 +109,7 @@ static perf_ab_result compare(const unsigned char *text, size_t n, double lines[
     perf_ab      ab;
     int          variant;
 
-    opts.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    opts.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
     opts.max_seconds = 10.0;                    /* enough for files of some 100 MB                */
     ab = perf_ab_begin("count lines", &opts);
     while ((variant = perf_ab_next(&ab)) >= 0) {

@@ -70,7 +70,7 @@ static int cost(void)
     perf_ab        ab;
     int            v;
 
-    o.accept.rule = perf_rule_no_regression(5, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5, PERF_METRIC_PAIR);
     ab = perf_ab_begin("recording", &o);
     while ((v = perf_ab_next(&ab)) >= 0) {
         uint64_t before = v ? perf_now() : 0;

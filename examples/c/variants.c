@@ -69,7 +69,7 @@ int main(void)
         used = 0;
     printf("%u ones, counted by variant %d, %s\n", count(used), used, name[used]);
 
-    o.accept.rule = perf_rule_speedup(1.5, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.5, PERF_METRIC_PAIR);
     race = perf_race_begin("count ones", 3, &o);
     for (v = 0; v < 3; v++)
         perf_race_name(&race, v, name[v]);

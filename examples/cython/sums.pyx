@@ -58,7 +58,7 @@ def ask(name, baseline, candidate, double factor, x):
     cdef int v
 
     seen = perf_accuracy_f64(&expected, &got, 1)
-    o.accept.rule = perf_rule_speedup(factor, PERF_METRIC_PAIR)
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, factor, PERF_METRIC_PAIR)
     o.accept.guard.required = 1                     # nothing is accepted that is not right
     o.accept.guard.seen = seen
     o.accept.guard.limit.rel = 1e-9

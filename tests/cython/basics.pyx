@@ -56,7 +56,7 @@ def ab():
     cdef perf_ab_result r
     cdef perf_ab a
     cdef int v, x
-    o.accept.rule = perf_rule_speedup(2.0, PERF_METRIC_PAIR)
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 2.0, PERF_METRIC_PAIR)
     with nogil:
         a = perf_ab_begin(b"less work", &o)
         v = perf_ab_next(&a)

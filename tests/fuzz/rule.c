@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     was = rule;
     status = perf_rule_parse(text, &rule);
     if (status == PERF_OK)
-        limit = perf_rule_threshold(&rule);
+        limit = perf_rule_threshold_(&rule);
     if (status == PERF_OK ? !(limit > 0.0 && isfinite(limit))
                           : status != PERF_EFORMAT || memcmp(&was, &rule, sizeof rule))
         abort();

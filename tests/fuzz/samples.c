@@ -57,7 +57,7 @@ static void report(const ab_set *set)
     r.format[0] = r.format[1] = set->format;
     r.plan.rules = 1;
     r.plan.confidence = 0.95;
-    r.plan.rule[0] = row.d[0].rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    r.plan.rule[0] = row.d[0].rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
     r.row = &row;
     r.n = 1;
     row.name = set->s[0].name;

@@ -33,7 +33,7 @@ static double uniform(void)
 /* A duration around `ns` with a coefficient of variation, quantised by the device afterwards. */
 static uint64_t noisy(double ns, double cv)
 {
-    double x = ns * (1.0 + cv * perf_normal_quantile(uniform()));
+    double x = ns * (1.0 + cv * perf_normal_quantile_(uniform()));
 
     return x > 1.0 ? (uint64_t)(x + uniform()) : 1;
 }

@@ -233,7 +233,7 @@ static void spread(void)
     int        i;
 
     for (i = 0; i < 200000; i++) {              /* normal, a bucket as wide as half a sigma         */
-        x = 100000.0 + 8000.0 * perf_normal_quantile(rng_unit(&r));
+        x = 100000.0 + 8000.0 * perf_normal_quantile_(rng_unit(&r));
         perf_hist_add_double(h, x);
         sum += x - 1e5;
         squares += (x - 1e5) * (x - 1e5);
@@ -247,7 +247,7 @@ static void spread(void)
     perf_hist_reset(h);                         /* whole numbers about 48, buckets of two, sigma 2: */
     for (i = 32; i < 64; i++) {                 /* (2^2 - 1) / 12 of the variance are the buckets'  */
         static const double e = -0.125;
-        uint64_t n = (uint64_t)(1e6 * perf_exp(e * (i - 47.7) * (i - 47.7)) + 0.5);
+        uint64_t n = (uint64_t)(1e6 * perf_exp_(e * (i - 47.7) * (i - 47.7)) + 0.5);
         perf_hist_add_n(h, (uint64_t)i, n);
     }
     CHECK(near(perf_hist_std(h), 2.0, 1e-5), "Sheppard: %.9g", perf_hist_std(h));

@@ -62,7 +62,7 @@ static size_t text_of(char *text, size_t cap, const perf_results_opts *o, const 
 
 static double normal(void)
 {
-    return perf_normal_quantile(uniform());
+    return perf_normal_quantile_(uniform());
 }
 
 /* One run: each benchmark at its level, less a run's own luck; slices with spikes. */
@@ -78,9 +78,9 @@ static perf_results_opts run(int id, double time_s, const double *level, double 
     int               i, k;
 
     for (i = 0; i < NAMES; i++) {
-        double luck = perf_exp(level[i] + run_sd * normal());
+        double luck = perf_exp_(level[i] + run_sd * normal());
         for (k = 0; k < SLICES; k++) {
-            values[i][k] = 100.0 * (i + 1) * luck * perf_exp(0.03 * normal());
+            values[i][k] = 100.0 * (i + 1) * luck * perf_exp_(0.03 * normal());
             if (uniform() < 0.05)
                 values[i][k] *= 8.0;
         }
@@ -130,7 +130,7 @@ static tally world(int trials, int saved, double later, double change, double sd
         hour += later - 1.0;
         for (i = 0; i < NAMES; i++)
             level[i] += walk * perf_sqrt(later) * normal();
-        level[1] += perf_log(change);
+        level[1] += perf_log_(change);
         o.now = run(saved, hour * 3600, level, sd);
         b = perf_baseline_check(path, &o);
         if (b.status != PERF_OK || b.entries != NAMES) {
@@ -338,7 +338,7 @@ static void steady(double level)
     int k;
 
     for (k = 0; k < SLICES; k++)
-        values[0][k] = 100.0 * perf_exp(level) * (1.0 + 0.001 * (k % 5 - 2));
+        values[0][k] = 100.0 * perf_exp_(level) * (1.0 + 0.001 * (k % 5 - 2));
 }
 
 /* Runs that do not hold an entry say nothing about its age; more repeats than are kept have the same
@@ -392,7 +392,7 @@ static void gaps_and_repeats(void)
             steady(level[0]);
             CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
         }
-        level[0] = perf_log(by);
+        level[0] = perf_log_(by);
         r = run(20, 1001 + old, level, 0);
         steady(level[0]);
         b = check_now(&r, NULL);
@@ -702,12 +702,12 @@ static perf_results_opts shared_run(int id, double common, double last, const do
     static perf_result       result[TOGETHER];
     static perf_results_item item[TOGETHER];
     perf_results_opts        o = perf_results_opts_default();
-    double                   factor = perf_exp(common * normal());
+    double                   factor = perf_exp_(common * normal());
     int                      i;
 
     for (i = 0; i < TOGETHER; i++) {
         double sd = i == TOGETHER - 1 ? last : i % 2 ? calm : 0.02;
-        value[i] = 100.0 * factor * change[i] * perf_exp(sd * normal());
+        value[i] = 100.0 * factor * change[i] * perf_exp_(sd * normal());
         memset(&result[i], 0, sizeof result[i]);
         result[i].time = perf_summarize(&value[i], 1);
         result[i].batch = 10;
@@ -736,7 +736,7 @@ static void together(void)
     perf_baseline      b;
 
     snprintf(path, sizeof path, "%s/together.json", dir);
-    o.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
     for (trial = 0; trial < n + rough; trial++) {
         double same[TOGETHER], change[TOGETHER], last = trial < n ? 0.02 : 0.08;
         for (i = 0; i < TOGETHER; i++)
@@ -788,7 +788,7 @@ static void strayed(double stray)
     perf_baseline      b;
 
     snprintf(path, sizeof path, "%s/strayed.json", dir);
-    o.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
     for (trial = 0; trial < n; trial++) {
         double change[TOGETHER];
         for (i = 0; i < TOGETHER; i++)
@@ -802,7 +802,7 @@ static void strayed(double stray)
         }
         change[0] = 1.1;
         for (i = 1; i < TOGETHER; i++)          /* 1 to 4 at the threshold, the others unchanged   */
-            change[i] = (i < 5 ? 1.02 : 1.0) * perf_exp(stray * normal());
+            change[i] = (i < 5 ? 1.02 : 1.0) * perf_exp_(stray * normal());
         o.now = shared_run(k, 0.05, 0.02, change);
         o.now.time_s = 1.79e9 + 86400.0;
         for (vouch = 0; vouch < 2; vouch++) {

@@ -9,13 +9,13 @@ static uint64_t state = 20261121;
 
 static double noise(double sd)
 {
-    return perf_exp(sd * perf_normal_quantile((double)(check_random(&state) >> 12) / 4503599627370496.0 +
+    return perf_exp_(sd * perf_normal_quantile_((double)(check_random(&state) >> 12) / 4503599627370496.0 +
                                               1e-12));
 }
 
 static double truth(int k, double n)
 {
-    double l = perf_log(n) * 1.4426950408889634;
+    double l = perf_log_(n) * 1.4426950408889634;
 
     return k == 0 ? 7.0 : k == 1 ? 3.0 * l : k == 2 ? 0.5 * n : k == 3 ? 2.0 * n * l
          : k == 4 ? 0.1 * n * n : 0.01 * n * n * n;
@@ -60,7 +60,7 @@ int main(void)
     for (i = 0; i < 10; i++)
         n[i] = (double)(16u << i);
     for (i = 0; i < 10; i++)                    /* exponential: none of them */
-        ns[i] = perf_exp(0.5 * (double)n[i] / 100);
+        ns[i] = perf_exp_(0.5 * (double)n[i] / 100);
     c = perf_complexity_fit(n, ns, 10);
     CHECK(!strcmp(c.name, "no fit"), "%s", c.name);
     for (i = 0; i < 10; i++)                    /* a step, as at the end of a cache */

@@ -315,10 +315,10 @@ static void numbers(void)
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare_pairs");
     verdict = perf_compare(x, 2000, y, 2000, NULL);
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare");
-    (void)perf_compare_pairs_p(x, y, 2000, NULL);
-    (void)perf_adjust_holm(p, 2000, y);
-    (void)perf_quantile_interval_series(x, 2000, 0.5, 0.95);
-    (void)perf_mean_interval(x, 2000, 0.95);
+    (void)perf_compare_pairs_p_(x, y, 2000, NULL);
+    (void)perf_adjust_holm_(p, 2000, y);
+    (void)perf_quantile_interval_series_(x, 2000, 0.5, 0.95);
+    (void)perf_mean_interval_(x, 2000, 0.95);
     (void)perf_tally_of("again", 0, &t);
     wrong(perf_diagnose(&d) != PERF_OK && (d.calls || d.mean_ns > 0), "perf_diagnose");
 }

@@ -109,37 +109,37 @@ static void numbers(void)
     perf_summary  s;
     perf_verdict  v;
 
-    CHECK(isnan(perf_log(-1)) && isnan(perf_erfc(NAN)) &&
-              isnan(perf_normal_quantile(1.5)),
+    CHECK(isnan(perf_log_(-1)) && isnan(perf_erfc_(NAN)) &&
+              isnan(perf_normal_quantile_(1.5)),
           "domain");
-    CHECK(perf_erfc(-40) > 1.999 && perf_erfc(40) < 1e-300, "tails");
-    CHECK(perf_normal_quantile(0) < -1e308 && perf_normal_quantile(1) > 1e308, "all of it");
-    CHECK(isnan(perf_t_cdf(1, 0)) && isnan(perf_t_cdf(NAN, 3)) &&
-              isnan(perf_t_quantile(0.5, -1)) && isnan(perf_t_quantile(2, 3)),
+    CHECK(perf_erfc_(-40) > 1.999 && perf_erfc_(40) < 1e-300, "tails");
+    CHECK(perf_normal_quantile_(0) < -1e308 && perf_normal_quantile_(1) > 1e308, "all of it");
+    CHECK(isnan(perf_t_cdf_(1, 0)) && isnan(perf_t_cdf_(NAN, 3)) &&
+              isnan(perf_t_quantile_(0.5, -1)) && isnan(perf_t_quantile_(2, 3)),
           "Student");
-    CHECK(fabs(perf_t_cdf(1.96, 1e16) - perf_normal_cdf(1.96)) < 1e-15,
+    CHECK(fabs(perf_t_cdf_(1.96, 1e16) - perf_normal_cdf_(1.96)) < 1e-15,
           "Student at infinity is normal");
-    CHECK(perf_t_cdf(-1e150, 2) >= 0 && perf_t_cdf(1e150, 2) > 1 - 1e-9, "Student far out");
-    CHECK(isnan(perf_beta_cdf(0.5, -1, 2)) && isnan(perf_beta_cdf(NAN, 1, 2)),
+    CHECK(perf_t_cdf_(-1e150, 2) >= 0 && perf_t_cdf_(1e150, 2) > 1 - 1e-9, "Student far out");
+    CHECK(isnan(perf_beta_cdf_(0.5, -1, 2)) && isnan(perf_beta_cdf_(NAN, 1, 2)),
           "beta");
-    CHECK(perf_beta_cdf(0, 2, 2) <= 0 && perf_beta_cdf(1, 2, 2) >= 1, "beta's ends");
-    CHECK(isnan(perf_binomial_cdf(NAN, 3, 0.5)) && perf_binomial_cdf(-1, 3, 0.5) <= 0 &&
-              perf_binomial_cdf(3, 3, 0.5) >= 1,
+    CHECK(perf_beta_cdf_(0, 2, 2) <= 0 && perf_beta_cdf_(1, 2, 2) >= 1, "beta's ends");
+    CHECK(isnan(perf_binomial_cdf_(NAN, 3, 0.5)) && perf_binomial_cdf_(-1, 3, 0.5) <= 0 &&
+              perf_binomial_cdf_(3, 3, 0.5) >= 1,
           "binomial");
-    CHECK(!perf_quantile_min_count(0, 0.95) && !perf_quantile_min_count(1, 0.95) &&
-              !perf_quantile_min_count(0.5, NAN) && perf_quantile_min_count(0.5, 0.95) == 6,
+    CHECK(!perf_quantile_min_count_(0, 0.95) && !perf_quantile_min_count_(1, 0.95) &&
+              !perf_quantile_min_count_(0.5, NAN) && perf_quantile_min_count_(0.5, 0.95) == 6,
           "fewest values");
-    CHECK(isnan(perf_quantile(x, 0, 0.5)) && isnan(perf_quantile(x, 8, 1.5)) &&
-              isnan(perf_quantile(NULL, 3, 0.5)),
+    CHECK(isnan(perf_quantile_(x, 0, 0.5)) && isnan(perf_quantile_(x, 8, 1.5)) &&
+              isnan(perf_quantile_(NULL, 3, 0.5)),
           "quantile");
     CHECK(is_nan(perf_quantile_interval(NULL, 3, 0.5, 0)) &&
               is_nan(perf_quantile_interval(x, 8, 2, 0)),
           "interval");
-    CHECK(is_nan(perf_quantile_interval_series(NULL, 8, 0.5, 0)) &&
-              is_nan(perf_quantile_interval_series(x, 8, 0.5, NAN)),
+    CHECK(is_nan(perf_quantile_interval_series_(NULL, 8, 0.5, 0)) &&
+              is_nan(perf_quantile_interval_series_(x, 8, 0.5, NAN)),
           "series");
-    CHECK(is_nan(perf_mean_interval(NULL, 8, 0)) && is_nan(perf_mean_interval(x, 0, 0)), "mean");
-    CHECK(perf_mean_interval(x, 1, 0).high > 1e308 && perf_mean_interval(odd, 4, 0).high > 1e308,
+    CHECK(is_nan(perf_mean_interval_(NULL, 8, 0)) && is_nan(perf_mean_interval_(x, 0, 0)), "mean");
+    CHECK(perf_mean_interval_(x, 1, 0).high > 1e308 && perf_mean_interval_(odd, 4, 0).high > 1e308,
           "no interval of the mean");
     CHECK(is_nan(perf_hist_quantile_interval(NULL, 0.5, 0)), "of no histogram");
     CHECK(perf_seq_interval(NULL, 8, 0).high > 1e308 && perf_seq_interval(x, 8, NAN).low < -1e308,
@@ -158,9 +158,9 @@ static void numbers(void)
     CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs == 0, "no pairs");
     v = perf_compare_pairs(&zero, x, 1, NULL);
     CHECK(v.decision == PERF_INCONCLUSIVE, "a duration of zero");
-    CHECK(perf_adjust_holm(NULL, 3, out) == PERF_EINVAL &&
-              perf_adjust_holm(x, 3, NULL) == PERF_EINVAL &&
-              perf_adjust_holm(x, 0, out) == PERF_ENODATA,
+    CHECK(perf_adjust_holm_(NULL, 3, out) == PERF_EINVAL &&
+              perf_adjust_holm_(x, 3, NULL) == PERF_EINVAL &&
+              perf_adjust_holm_(x, 0, out) == PERF_ENODATA,
           "Holm");
     a = perf_accuracy_f64(odd, same, 4);
     CHECK(a.compared == 4 && fabs(a.max_abs - 1) < 1e-12, "NaN for NaN agrees: %g of %d", a.max_abs,
@@ -172,7 +172,7 @@ static void numbers(void)
     CHECK(!a.compared && isnan(a.max_rel), "nothing compared");
     a = perf_accuracy_f32(NULL, NULL, 4);
     CHECK(!a.compared && isnan(a.max_rel), "nothing compared");
-    CHECK(!perf_accuracy_ok(NULL, NULL) && !perf_accuracy_ok(&a, NULL), "nothing is not enough");
+    CHECK(!perf_accuracy_ok_(NULL, NULL) && !perf_accuracy_ok_(&a, NULL), "nothing is not enough");
 }
 
 /* The ends of each function's range, and one step beyond. */
@@ -188,22 +188,22 @@ static void ends(void)
     perf_seq            seq;
     size_t              i;
 
-    CHECK(isnan(perf_log(NAN)) && perf_log(-0.0) < -1e308 && perf_log(0.0) < -1e308, "log");
-    CHECK(isnan(perf_log1p(-2)) && fabs(perf_log1p(1e301) / perf_log(1e301) - 1) < 1e-12, "log1p");
-    CHECK(isnan(perf_beta_cdf(-0.1, 2, 2)) && isnan(perf_beta_cdf(1.1, 2, 2)) &&
-              isnan(perf_beta_cdf(0.5, INFINITY, 2)) && isnan(perf_beta_cdf(0.5, 2, 0)),
+    CHECK(isnan(perf_log_(NAN)) && perf_log_(-0.0) < -1e308 && perf_log_(0.0) < -1e308, "log");
+    CHECK(isnan(perf_log1p_(-2)) && fabs(perf_log1p_(1e301) / perf_log_(1e301) - 1) < 1e-12, "log1p");
+    CHECK(isnan(perf_beta_cdf_(-0.1, 2, 2)) && isnan(perf_beta_cdf_(1.1, 2, 2)) &&
+              isnan(perf_beta_cdf_(0.5, INFINITY, 2)) && isnan(perf_beta_cdf_(0.5, 2, 0)),
           "beta");
-    CHECK(isnan(perf_binomial_cdf(1, -1, 0.5)) && isnan(perf_binomial_cdf(1, 3, 2)) &&
-              isnan(perf_binomial_cdf(1, 3, -1)) && isnan(perf_binomial_cdf(1, INFINITY, 0.5)) &&
-              perf_binomial_cdf(1e17, 1e17, 0.5) >= 1 &&
-              perf_binomial_cdf(INFINITY, 7, 0.5) >= 1 && perf_binomial_cdf(6e16, 1e17, 0.5) > 0.999 &&
-              perf_binomial_cdf(4e16, 1e17, 0.5) < 0.001 && perf_binomial_cdf(-INFINITY, 7, 0.5) <= 0,
+    CHECK(isnan(perf_binomial_cdf_(1, -1, 0.5)) && isnan(perf_binomial_cdf_(1, 3, 2)) &&
+              isnan(perf_binomial_cdf_(1, 3, -1)) && isnan(perf_binomial_cdf_(1, INFINITY, 0.5)) &&
+              perf_binomial_cdf_(1e17, 1e17, 0.5) >= 1 &&
+              perf_binomial_cdf_(INFINITY, 7, 0.5) >= 1 && perf_binomial_cdf_(6e16, 1e17, 0.5) > 0.999 &&
+              perf_binomial_cdf_(4e16, 1e17, 0.5) < 0.001 && perf_binomial_cdf_(-INFINITY, 7, 0.5) <= 0,
           "binomial");
-    CHECK(fabs(perf_quantile(small, 2, 0.5)) < 1e-300 && isfinite(perf_quantile(small, 2, 0.25)),
+    CHECK(fabs(perf_quantile_(small, 2, 0.5)) < 1e-300 && isfinite(perf_quantile_(small, 2, 0.25)),
           "a distance that is no number");
     CHECK(is_nan(perf_quantile_interval(x, 4, 0.5, NAN)) && is_nan(perf_quantile_interval(x, 4, -1, 0)) &&
-              is_nan(perf_quantile_interval_series(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series(x, 4, 0, 0)) &&
-              is_nan(perf_mean_interval(x, 4, NAN)),
+              is_nan(perf_quantile_interval_series_(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series_(x, 4, 0, 0)) &&
+              is_nan(perf_mean_interval_(x, 4, NAN)),
           "intervals");
     CHECK(perf_seq_interval(infinite, 3, 0).high > 1e308 || isfinite(perf_seq_interval(infinite, 3, 0).high),
           "an infinite ratio tells nothing");
@@ -223,19 +223,19 @@ static void ends(void)
     memset(&limit, 0, sizeof limit);
     a = perf_accuracy_f64(some, x, 1);
     limit.abs = 1;
-    CHECK(perf_accuracy_ok(&a, &limit), "within 1");
+    CHECK(perf_accuracy_ok_(&a, &limit), "within 1");
     limit.abs = 0.5;
-    CHECK(!perf_accuracy_ok(&a, &limit), "not within a half");
+    CHECK(!perf_accuracy_ok_(&a, &limit), "not within a half");
     limit.abs = 0;
     limit.rel = 1000;
-    CHECK(perf_accuracy_ok(&a, &limit), "within a factor");
+    CHECK(perf_accuracy_ok_(&a, &limit), "within a factor");
     limit.rel = 1;
-    CHECK(!perf_accuracy_ok(&a, &limit), "not the half of it");
+    CHECK(!perf_accuracy_ok_(&a, &limit), "not the half of it");
     limit.rel = 0;
     limit.ulp = 1e18;
-    CHECK(perf_accuracy_ok(&a, &limit), "within all steps");
+    CHECK(perf_accuracy_ok_(&a, &limit), "within all steps");
     limit.ulp = 4;
-    CHECK(!perf_accuracy_ok(&a, &limit), "not within four");
+    CHECK(!perf_accuracy_ok_(&a, &limit), "not within four");
 
     /* a guard stands before what was measured */
     memset(&g, 0, sizeof g);
@@ -334,7 +334,7 @@ static void rules(void)
               "'%s': changed or not", c[i].text);
     }
     CHECK(perf_rule_parse(NULL, NULL) == PERF_EINVAL, "NULL");
-    CHECK(fabs(perf_rule_threshold(NULL) - 1 / 1.3) < 1e-12, "the default rule");
+    CHECK(fabs(perf_rule_threshold_(NULL) - 1 / 1.3) < 1e-12, "the default rule");
 }
 
 /* ---- histograms ---- */
@@ -835,7 +835,7 @@ static void own_loops(void)
     remove("table");
     perf_baseline_free(&found);
     for (i = 0; i < 4; i++) {                   /* percentiles of three calls are not known */
-        c.accept.rule = perf_rule_no_regression(2.0, metric[i]);
+        c.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, metric[i]);
         found = perf_baseline_check(path, &c);
         CHECK(found.status == PERF_OK && found.entries == 11, "%s", perf_status_text(found.status));
         for (k = 0; k < found.entries; k++) {
@@ -846,7 +846,7 @@ static void own_loops(void)
         }
         perf_baseline_free(&found);
     }
-    c.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    c.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
     c.accept.rule.metric = PERF_METRIC_THROUGHPUT;
     found = perf_baseline_check(path, &c);
     CHECK(found.status == PERF_EINVAL && !found.entries, "throughput: %s", perf_status_text(found.status));

@@ -187,7 +187,7 @@ static void numbers(void)
     }
     for (i = 0; i < 100000; i++) {              /* 12 digits survive */
         perf_out_ o = PERF_ZERO;
-        double    x = perf_exp((double)noise(1000000) / 1e6 * 1200 - 600), back;
+        double    x = perf_exp_((double)noise(1000000) / 1e6 * 1200 - 600), back;
         o.p = text;
         o.cap = sizeof text;
         perf_put_real_(&o, x);

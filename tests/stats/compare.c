@@ -19,7 +19,7 @@ static double uniform(void)                     /* in (0, 1)                    
 
 static double normal(void)
 {
-    return perf_normal_quantile(uniform());
+    return perf_normal_quantile_(uniform());
 }
 
 /* n pairs around 100, candidate `ratio` times the baseline, with drift and rare spikes in both. */
@@ -29,14 +29,14 @@ static void make_pairs(double *a, double *b, size_t n, double ratio, double nois
 
     for (i = 0; i < n; i++) {
         double drift = 100.0 * (1.0 + 0.1 * (double)i / (double)n);
-        a[i] = drift * perf_exp(noise * normal()) * (uniform() < 0.02 ? 5.0 : 1.0);
-        b[i] = drift * perf_exp(noise * normal()) * ratio * (uniform() < 0.02 ? 5.0 : 1.0);
+        a[i] = drift * perf_exp_(noise * normal()) * (uniform() < 0.02 ? 5.0 : 1.0);
+        b[i] = drift * perf_exp_(noise * normal()) * ratio * (uniform() < 0.02 ? 5.0 : 1.0);
     }
 }
 
 static perf_compare_opts with_rule(perf_rule rule)
 {
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     o.rule = rule;
     return o;
 }
@@ -62,13 +62,13 @@ static void plain_cases(void)
     CHECK(v.decision == PERF_INCONCLUSIVE || v.ratio.high > 1.0 / 1.35, "%s",
           perf_verdict_text(&v));
     make_pairs(a, b, 60, 1.0, 0.01);
-    o = with_rule(perf_rule_no_regression(2.0, PERF_METRIC_PAIR));
+    o = with_rule(perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR));
     v = perf_compare_pairs(a, b, 60, &o);
     CHECK(v.decision == PERF_ACCEPT, "no regression: %s", perf_verdict_text(&v));
-    o = with_rule(perf_rule_reduction(20.0, PERF_METRIC_PAIR));
+    o = with_rule(perf_rule_make(PERF_RULE_REDUCTION, 20.0, PERF_METRIC_PAIR));
     v = perf_compare_pairs(a, b, 60, &o);
     CHECK(v.decision == PERF_REJECT && v.threshold == 0.8, "reduction: %s", perf_verdict_text(&v));
-    o = with_rule(perf_rule_speedup(1.3, PERF_METRIC_THROUGHPUT));
+    o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_THROUGHPUT));
     make_pairs(a, b, 60, 2.0, 0.03);            /* as rates: twice as many                        */
     v = perf_compare_pairs(a, b, 60, &o);
     CHECK(v.decision == PERF_ACCEPT && v.speedup.estimate > 1.9, "rates: %s",
@@ -88,7 +88,7 @@ static void symmetry(void)
         d[i] = b[i] * 1e-9;
     }
     for (m = PERF_METRIC_PAIR; m <= PERF_METRIC_THROUGHPUT; m++) {
-        perf_compare_opts o = with_rule(perf_rule_speedup(1.05, (perf_metric)m));
+        perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.05, (perf_metric)m));
         perf_verdict      ab = perf_compare_pairs(a, b, 400, &o);
         perf_verdict      ba = perf_compare_pairs(b, a, 400, &o);
         perf_verdict      cd = perf_compare_pairs(c, d, 400, &o);
@@ -102,12 +102,12 @@ static void symmetry(void)
               "metric %d: the estimate lies inside", m);
     }
     for (i = 0; i < 40; i++) {                  /* skewed; eight times as slow is only that       */
-        a[i] = 1.0 - perf_log(uniform());
-        b[i] = 1.0 - 0.9 * perf_log(uniform());
+        a[i] = 1.0 - perf_log_(uniform());
+        b[i] = 1.0 - 0.9 * perf_log_(uniform());
         d[i] = 8.0 * b[i];
     }
     for (m = PERF_METRIC_PAIR; m <= 2 * PERF_METRIC_MEMORY + 1; m++) {
-        perf_compare_opts o = with_rule(perf_rule_speedup(1.05, (perf_metric)(m / 2)));
+        perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.05, (perf_metric)(m / 2)));
         perf_verdict      ab, ad;
         o.tick = -1.0;
         ab = m % 2 ? perf_compare(a, 40, b, 30, &o) : perf_compare_pairs(a, b, 40, &o);
@@ -123,7 +123,7 @@ static void symmetry(void)
 static void capped(void)
 {
     double            a[40], b[40];
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
     double            one = 1.0, off = 1.5, nan = CHECK_NAN;
 
@@ -179,7 +179,7 @@ static void guards(void)
 
     make_pairs(a, b, 40, 0.3, 0.02);
     for (i = 0; i < sizeof unchecked / sizeof *unchecked; i++) {
-        o = perf_compare_opts_default();
+        memset(&o, 0, sizeof o);
         o.guard.limit = unchecked[i].limit;
         v = perf_compare_pairs(a, b, 40, &o);
         CHECK(v.decision == PERF_INCONCLUSIVE && v.status == unchecked[i].status, "%s: %s",
@@ -189,14 +189,14 @@ static void guards(void)
         CHECK(v.decision == PERF_INCONCLUSIVE, "%s, afterwards: %s", unchecked[i].what, v.reason);
         if (unchecked[i].status != PERF_OK) {
             o.guard.seen = perf_accuracy_f64(&one, &one, 1);
-            CHECK(!perf_accuracy_ok(&o.guard.seen, &o.guard.limit), "%s", unchecked[i].what);
+            CHECK(!perf_accuracy_ok_(&o.guard.seen, &o.guard.limit), "%s", unchecked[i].what);
             v = perf_compare_pairs(a, b, 40, NULL);
             perf_verdict_guard(&v, &o.guard);
             CHECK(v.decision == PERF_INCONCLUSIVE, "%s, equal outputs: %s", unchecked[i].what, v.reason);
         }
     }
     for (i = 0; i < 3; i++) {                   /* a check of nothing, with no limit set          */
-        o = perf_compare_opts_default();
+        memset(&o, 0, sizeof o);
         o.guard.seen = perf_accuracy_f64(i == 1 ? NULL : &one, i == 2 ? NULL : &one, i > 0);
         v = perf_compare_pairs(a, b, 40, &o);
         CHECK(v.decision == PERF_INCONCLUSIVE, "a check of nothing (%d): %s", (int)i, v.reason);
@@ -204,7 +204,7 @@ static void guards(void)
 
     g.seen = perf_accuracy_f64(&one, &off, 1);
     for (i = 0; i < 4; i++) {                   /* wrong outputs, and another doubt               */
-        o = perf_compare_opts_default();
+        memset(&o, 0, sizeof o);
         o.guard = g;
         make_pairs(a, b, 40, 0.3, 0.02);
         if (i == 1)
@@ -226,7 +226,7 @@ static void bad_input(void)
 {
     static const double odd[] = {0.0, -1.0, 1e308, 1e-308, 5e-324};
     double              a[50], b[50];
-    perf_compare_opts   o = perf_compare_opts_default();
+    perf_compare_opts   o = PERF_ZERO;
     perf_verdict        v;
     perf_summary        s;
     size_t              i, n;
@@ -286,7 +286,7 @@ static void bad_input(void)
     CHECK(s.excluded == 3 && s.count == 47 && (s.warnings & PERF_WARN_BAD_VALUES), "bad values counted");
     s = perf_summarize(a, 3);
     CHECK(s.count == 0 && s.status == PERF_ENODATA && s.excluded == 3, "only bad values");
-    CHECK(perf_quantile(a, 0, 0.5) != 0.0 && isnan(perf_quantile(b, 5, 1.5)), "quantile");
+    CHECK(perf_quantile_(a, 0, 0.5) != 0.0 && isnan(perf_quantile_(b, 5, 1.5)), "quantile");
     CHECK(strcmp(perf_status_text((perf_status)999), "unknown status") == 0, "status text");
     CHECK(perf_verdict_text(NULL)[0] == '\0', "NULL verdict");
     perf_verdict_guard(NULL, NULL);
@@ -304,49 +304,49 @@ static void accuracy(void)
     int            i;
 
     a = perf_accuracy_f64(ref, ref, 4);
-    CHECK(perf_accuracy_ok(&a, NULL) && a.compared == 4 && a.max_ulp == 0.0, "identical");
+    CHECK(perf_accuracy_ok_(&a, NULL) && a.compared == 4 && a.max_ulp == 0.0, "identical");
     a = perf_accuracy_f64(ref, near, 4);
-    CHECK(!perf_accuracy_ok(&a, NULL) && a.max_ulp == 1.0, "one ulp off: %g", a.max_ulp);
+    CHECK(!perf_accuracy_ok_(&a, NULL) && a.max_ulp == 1.0, "one ulp off: %g", a.max_ulp);
     t.ulp = 1.0;
-    CHECK(perf_accuracy_ok(&a, &t), "one ulp allowed");
+    CHECK(perf_accuracy_ok_(&a, &t), "one ulp allowed");
     t.abs = 1e-17;
-    CHECK(!perf_accuracy_ok(&a, &t), "every limit that is set must hold");
+    CHECK(!perf_accuracy_ok_(&a, &t), "every limit that is set must hold");
     a = perf_accuracy_f64(zeros, minus, 2);
-    CHECK(perf_accuracy_ok(&a, NULL), "zero has no sign here");
+    CHECK(perf_accuracy_ok_(&a, NULL), "zero has no sign here");
     a = perf_accuracy_f64(inf, same_inf, 1);
-    CHECK(perf_accuracy_ok(&a, NULL), "the same infinity");
+    CHECK(perf_accuracy_ok_(&a, NULL), "the same infinity");
     a = perf_accuracy_f64(inf, neg_inf, 1);
-    CHECK(!perf_accuracy_ok(&a, &t) && isnan(a.max_abs), "another infinity");
+    CHECK(!perf_accuracy_ok_(&a, &t) && isnan(a.max_abs), "another infinity");
     a = perf_accuracy_f64(NULL, ref, 4);
-    CHECK(!perf_accuracy_ok(&a, &t) && a.compared == 0, "not evaluated");
+    CHECK(!perf_accuracy_ok_(&a, &t) && a.compared == 0, "not evaluated");
     a.compared = 1;                             /* figures of one's own: any of them tells         */
     a.max_rel = a.max_ulp = 0.0;
     a.max_abs = 0.4;
-    CHECK(!perf_accuracy_ok(&a, NULL), "no limit means equal, whichever figure says that it is not");
+    CHECK(!perf_accuracy_ok_(&a, NULL), "no limit means equal, whichever figure says that it is not");
     a.max_abs = 0.0;
     a.max_rel = 0.4;
-    CHECK(!perf_accuracy_ok(&a, NULL), "so does the relative one");
-    CHECK(!perf_accuracy_ok(NULL, NULL), "NULL");
+    CHECK(!perf_accuracy_ok_(&a, NULL), "so does the relative one");
+    CHECK(!perf_accuracy_ok_(NULL, NULL), "NULL");
     a = perf_accuracy_f32(f, g, 2);
     CHECK(a.max_ulp == 1.0 && a.max_rel > 1e-7 && a.max_rel < 1.3e-7, "float: %g", a.max_rel);
     for (i = 0; i < 6; i++) {                   /* representable steps: IEEE 754's nextUp         */
         static const double x[6][3] = {{-1.0, -1.0 - 2.2204460492503131e-16, 1}, {-1.0 - 2.2204460492503131e-16, -1.0, 1},
                                        {-5e-324, 5e-324, 2}, {5e-324, -5e-324, 2}, {-1e-323, 0.0, 2}, {0.0, -1.5e-323, 3}};
         a = perf_accuracy_f64(x[i], x[i] + 1, 1);
-        CHECK(a.max_ulp == x[i][2] && perf_accuracy_ok(&a, NULL) == 0, "%g to %g: %g steps", x[i][0], x[i][1], a.max_ulp);
+        CHECK(a.max_ulp == x[i][2] && perf_accuracy_ok_(&a, NULL) == 0, "%g to %g: %g steps", x[i][0], x[i][1], a.max_ulp);
     }
     a = perf_accuracy_f64(unknown, unknown + 2, 2);
     CHECK(isnan(a.max_abs) && isnan(a.max_rel) && isnan(a.max_ulp), "what was NaN once stays it");
     a = perf_accuracy_f64(&nan, &nan, 1);
-    CHECK(a.compared == 1 && a.max_abs == 0.0 && a.max_ulp == 0.0 && perf_accuracy_ok(&a, NULL) == 1, "both say NaN");
+    CHECK(a.compared == 1 && a.max_abs == 0.0 && a.max_ulp == 0.0 && perf_accuracy_ok_(&a, NULL) == 1, "both say NaN");
     a = perf_accuracy_f64(ref, ref, 4);
-    CHECK(perf_accuracy_ok(&a, NULL) == 1 && perf_accuracy_ok(&a, &t) == 1, "1 and nothing else");
+    CHECK(perf_accuracy_ok_(&a, NULL) == 1 && perf_accuracy_ok_(&a, &t) == 1, "1 and nothing else");
 }
 
 /* The bets: false verdicts at the boundary, power off it, and no dependence on what comes later. */
 static void sequential(void)
 {
-    perf_rule rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    perf_rule rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
     int       trial, wrong[2] = {0, 0}, right = 0, pairs = 0, i;
 
     for (trial = 0; trial < 1000; trial++) {
@@ -355,15 +355,15 @@ static void sequential(void)
 
         perf_seq_init(&s, &rule, 0.0, 0.0);
         for (i = 0; i < 200 && s.decision == PERF_INCONCLUSIVE; i++) {
-            drift *= perf_exp(0.02 * normal());
-            perf_seq_add(&s, drift * perf_exp(0.03 * normal()),
-                         drift * perf_exp(0.03 * normal()) / 1.3);
+            drift *= perf_exp_(0.02 * normal());
+            perf_seq_add(&s, drift * perf_exp_(0.03 * normal()),
+                         drift * perf_exp_(0.03 * normal()) / 1.3);
         }
         wrong[0] += s.decision == PERF_ACCEPT;
         wrong[1] += s.decision == PERF_REJECT;
         perf_seq_init(&s, &rule, 0.0, 0.0);
         for (i = 0; i < 200 && s.decision == PERF_INCONCLUSIVE; i++)
-            perf_seq_add(&s, perf_exp(0.03 * normal()), perf_exp(0.03 * normal()) / 1.3 * 0.95);
+            perf_seq_add(&s, perf_exp_(0.03 * normal()), perf_exp_(0.03 * normal()) / 1.3 * 0.95);
         right += s.decision == PERF_ACCEPT;
         pairs += i;
     }
@@ -376,7 +376,7 @@ static void sequential(void)
 
 static void sequential_edges(void)
 {
-    perf_rule     rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR), bad = rule;
+    perf_rule     rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR), bad = rule;
     perf_seq      s;
     perf_interval q;
     double        d[64] = {0};
@@ -428,7 +428,7 @@ static void monotone(void)
 
     make_pairs(a, b, 4000, 0.7, 0.05);
     for (factor = 1.05; factor < 2.0; factor *= 1.02) {
-        perf_compare_opts o = with_rule(perf_rule_speedup(factor, PERF_METRIC_PAIR));
+        perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, factor, PERF_METRIC_PAIR));
         perf_verdict      v = perf_compare_pairs(a, b, 200, &o);
         CHECK(!(was == PERF_REJECT && v.decision != PERF_REJECT), "rule %g", factor);
         was = v.decision;
@@ -459,7 +459,12 @@ static void constants(void)
     CHECK(!(perf_step_seen_(x, 100, 0) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100, 0));
     for (i = 0; i < 30; i++)
         x[i] = i;
-    CHECK(perf_pair_shrink_(x, x, 30, 14.5, 14.5, 0.5) == 0.3, "pairs never narrow below 0.3");
+    {
+        perf_arms_ arms = PERF_ZERO;
+        arms.a = arms.b = arms.sorted_a = arms.sorted_b = x;
+        arms.na = arms.nb = 30;
+        CHECK(perf_pair_shrink_(&arms, 0.5) == 0.3, "pairs never narrow below 0.3");
+    }
     for (i = 0; i < 99; i++)                    /* the last one carries 19 %, 8 % of the sum      */
         x[i] = 1.0;
     x[99] = 24.0;
@@ -469,7 +474,7 @@ static void constants(void)
     for (trial = 0; trial < 1000; trial++) {    /* 1.4 standard errors: 15 % of like shapes       */
         for (i = 0; i < 100; i++)
             x[i] = normal();
-        perf_sort_values(x, 100);
+        perf_sort_values_(x, 100);
         said += perf_lopsided_(x, 100, 1.4, 0.0);
     }
     CHECK(said > 100 && said < 210, "%d of 1000 called lopsided", said);
@@ -488,7 +493,7 @@ static void constants(void)
 static void planned(void)
 {
     static const double c[][4] = {{0.1, 0.07, 20, 63.396}, {0.1, -0.07, 20, 63.396}, {0.2, 0.05, 37, 1172.576}};
-    perf_compare_opts o = perf_compare_opts_resolved(NULL);
+    perf_compare_opts o = perf_compare_opts_resolved_(NULL);
     perf_verdict      v;
     size_t            i;
     double            a[20], b[20];
@@ -497,7 +502,7 @@ static void planned(void)
         perf_interval r = {-c[i][0], 0.0, c[i][0]};
         double        t;
         v = perf_verdict_start_(&o);
-        t = perf_log(v.threshold);
+        t = perf_log_(v.threshold);
         r.low += t + c[i][1];
         r.estimate += t + c[i][1];
         r.high += t + c[i][1];
@@ -519,15 +524,15 @@ static void planned(void)
 /* Rates, more is better: the counts stay with their arms. */
 static void rates(void)
 {
-    perf_compare_opts o = with_rule(perf_rule_speedup(1.3, PERF_METRIC_THROUGHPUT));
+    perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_THROUGHPUT));
     double            a[30], b[20];
     perf_verdict      v;
     size_t            i;
 
     for (i = 0; i < 30; i++)
-        a[i] = perf_exp(0.01 * normal());
+        a[i] = perf_exp_(0.01 * normal());
     for (i = 0; i < 20; i++)
-        b[i] = 2.0 * perf_exp(0.01 * normal());
+        b[i] = 2.0 * perf_exp_(0.01 * normal());
     o.design = PERF_DESIGN_RANDOM;
     v = perf_compare(a, 30, b, 20, &o);
     CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 30 && v.candidate_values == 20, "%s",
@@ -551,11 +556,11 @@ static void walsh(void)
             d[i] = round >= 330 ? 1.0 + 2.220446049250313e-16 * (double)(int)(4.0 * uniform())
                    : round >= 300 ? (double)(i == 0)
                    : round % 3 ? normal() : (double)(int)(3.0 * normal());
-        perf_sort_values(d, n);
+        perf_sort_values_(d, n);
         for (i = 0; i < n; i++)
             for (j = i; j < n; j++)
                 all[m++] = 0.5 * (d[i] + d[j]);
-        perf_sort_values(all, m);
+        perf_sort_values_(all, m);
         for (k = 1; k <= m; k++)
             if (perf_walsh_kth_(d, n, k) != all[k - 1])
                 break;
@@ -567,11 +572,11 @@ static void walsh(void)
         size_t m = 0;
         for (i = 0; i < 4; i++)
             d[i] = first + step * (double)(round >> 2 * i & 3);
-        perf_sort_values(d, 4);
+        perf_sort_values_(d, 4);
         for (i = 0; i < 4; i++)
             for (j = i; j < 4; j++)
                 all[m++] = 0.5 * (d[i] + d[j]);
-        perf_sort_values(all, m);
+        perf_sort_values_(all, m);
         for (k = 1; k <= m && perf_walsh_kth_(d, 4, k) == all[k - 1]; k++)
             ;
         CHECK(k > m, "neighbours %d, k = %lu", round, (unsigned long)k);
@@ -597,7 +602,7 @@ static void sorting(void)
                    : kind % 6 == 2 ? (double)(i % 7) : kind % 6 == 3 ? 1.0
                    : kind % 6 == 4 ? (double)(i < n / 2 ? i : n - i) : normal();
         memcpy(y, x, sizeof x);
-        perf_sort_values(x, n);
+        perf_sort_values_(x, n);
         qsort(y, n, sizeof *y, ascending);
         CHECK(!memcmp(x, y, n * sizeof *x), "kind %d, n = %lu", kind, (unsigned long)n);
     }
@@ -611,7 +616,7 @@ static void sorting(void)
                 x[i] = i % 2 ? CHECK_NAN : i % 3 ? CHECK_INF : -CHECK_INF;
             nans += isnan(x[i]) != 0;
         }
-        perf_sort_values(x, n);
+        perf_sort_values_(x, n);
         for (i = 1; i < n - nans && x[i - 1] <= x[i]; i++)
             ;
         CHECK(n == nans || i == n - nans, "kind %d: %lu of %lu", kind, (unsigned long)i,
@@ -636,7 +641,7 @@ static void texts(void)
     perf_verdict_text(&v);
     CHECK(strstr(v.text, "ACCEPT: speed-up ") == v.text && strstr(v.text, "asked: speed-up >= 1.3x")
               && strstr(v.text, "40 pairs") && strstr(v.text, "95 % CI"), "%s", v.text);
-    v.rule = perf_rule_reduction(20.0, PERF_METRIC_PAIR);
+    v.rule = perf_rule_make(PERF_RULE_REDUCTION, 20.0, PERF_METRIC_PAIR);
     v.ratio.low = 0.4;
     v.ratio.estimate = 0.607;
     v.ratio.high = 1.25;
@@ -656,22 +661,22 @@ static void texts(void)
     v = perf_compare_pairs(a, b, 3, NULL);
     perf_verdict_text(&v);
     CHECK(strstr(v.text, "INCONCLUSIVE: ") == v.text && strstr(v.text, "too few"), "%s", v.text);
-    CHECK(perf_quantile_min_count(0.5, 0.95) == 6 && perf_quantile_min_count(0.95, 0.95) == 72 &&
-              perf_quantile_min_count(0.99, 0.95) == 368 && perf_quantile_min_count(0.9, 0.95) == 36,
-          "fewest values: %lu %lu", (unsigned long)perf_quantile_min_count(0.5, 0.95),
-          (unsigned long)perf_quantile_min_count(0.95, 0.95));
-    CHECK(perf_quantile_min_count(1e-9, 0.95) == (sizeof(size_t) > 4 ? 3688879453 : 0) &&
-              perf_quantile_min_count(1e-17, 0.95) / 1000000000 ==
+    CHECK(perf_quantile_min_count_(0.5, 0.95) == 6 && perf_quantile_min_count_(0.95, 0.95) == 72 &&
+              perf_quantile_min_count_(0.99, 0.95) == 368 && perf_quantile_min_count_(0.9, 0.95) == 36,
+          "fewest values: %lu %lu", (unsigned long)perf_quantile_min_count_(0.5, 0.95),
+          (unsigned long)perf_quantile_min_count_(0.95, 0.95));
+    CHECK(perf_quantile_min_count_(1e-9, 0.95) == (sizeof(size_t) > 4 ? 3688879453 : 0) &&
+              perf_quantile_min_count_(1e-17, 0.95) / 1000000000 ==
                   (sizeof(size_t) > 4 ? 368887945 : 0) &&
-              perf_quantile_min_count(5e-324, 0.95) == 0 && perf_quantile_min_count(1e-3, 0.95) == 3688,
-          "rare: %lu", (unsigned long)perf_quantile_min_count(1e-17, 0.95));
+              perf_quantile_min_count_(5e-324, 0.95) == 0 && perf_quantile_min_count_(1e-3, 0.95) == 3688,
+          "rare: %lu", (unsigned long)perf_quantile_min_count_(1e-17, 0.95));
 }
 
 /* What each refinement is there for: without it one of these fails. */
 static void refinements(void)
 {
     double            a[200], b[200];
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
     int               i, trial, wrong = 0;
 
@@ -686,7 +691,7 @@ static void refinements(void)
               perf_verdict_text(&v));
     }
 
-    o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_PAIR));
+    o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR));
     for (i = 0; i < 40; i++) {                  /* a clock of 5 %: 100 or 105                     */
         a[i] = i % 3 ? 105.0 : 100.0;
         b[i] = 100.0;
@@ -697,20 +702,20 @@ static void refinements(void)
     o.tick = 5.0;
     CHECK(perf_compare_pairs(a, b, 40, &o).decision == PERF_INCONCLUSIVE, "tick known");
 
-    o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_P50));
+    o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_P50));
     for (trial = 0; trial < 400; trial++) {     /* independent arms: pairing may not narrow       */
         for (i = 0; i < 100; i++) {
-            a[i] = perf_exp(0.3 * normal());
-            b[i] = perf_exp(0.3 * normal());
+            a[i] = perf_exp_(0.3 * normal());
+            b[i] = perf_exp_(0.3 * normal());
         }
         wrong += perf_compare_pairs(a, b, 100, &o).decision != PERF_INCONCLUSIVE;
     }
     CHECK(wrong <= 20 + 13, "p50 of independent arms: %d of 400 false", wrong);
 
-    o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_MEAN));
+    o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_MEAN));
     for (i = 0; i < 30; i++) {                  /* arms that vary together: pairing must narrow   */
-        a[i] = perf_exp(0.3 * normal());
-        b[i] = a[i] * 0.95 * perf_exp(0.01 * normal());
+        a[i] = perf_exp_(0.3 * normal());
+        b[i] = a[i] * 0.95 * perf_exp_(0.01 * normal());
     }
     v = perf_compare_pairs(a, b, 30, &o);
     CHECK(v.decision == PERF_ACCEPT, "mean, common noise: %s", perf_verdict_text(&v));
@@ -748,7 +753,7 @@ static void clock_steps(void)
                  {110.0, 140.0, 0.3, 10.0, 1.0, 8}, {110.0, 140.0, 0.3, 10.0, 2.0, 8},
                  {110.0, 140.0, 0.3, 10.0, 4.0, 8}, {110.0, 140.0, 0.3, 10.0, 8.0, 8}};
     double            a[10], b[10];
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
     int               w, known, how, trial, i, accept, reject;
 
@@ -762,7 +767,7 @@ static void clock_steps(void)
                         a[i] = reading(x + world[w].sd * normal(), world[w].step, how);
                         b[i] = reading(x / world[w].factor + world[w].sd * normal(), world[w].step, how);
                     }
-                    o.rule = perf_rule_speedup(world[w].factor, PERF_METRIC_PAIR);
+                    o.rule = perf_rule_make(PERF_RULE_SPEEDUP, world[w].factor, PERF_METRIC_PAIR);
                     o.tick = known ? world[w].step : 0.0;
                     v = perf_compare_pairs(a, b, (size_t)world[w].n, &o);
                     accept += v.decision == PERF_ACCEPT;
@@ -777,7 +782,7 @@ static void clock_steps(void)
         b[i] = 0.11;
     }
     o.tick = 0.0;
-    o.rule = perf_rule_reduction(2.0, PERF_METRIC_PAIR);
+    o.rule = perf_rule_make(PERF_RULE_REDUCTION, 2.0, PERF_METRIC_PAIR);
     v = perf_compare_pairs(a, b, 8, &o);
     CHECK(v.decision == PERF_INCONCLUSIVE && v.ratio.high / v.ratio.low > 1.15 &&
               (v.warnings & PERF_WARN_RESOLUTION) && strstr(v.reason, "coarse") && v.pairs_needed == CHECK_INF,
@@ -790,11 +795,11 @@ static void clock_steps(void)
         a[i] = 5.15 + 0.03 * (double)i;
         b[i] = 0.13;
     }
-    o.rule = perf_rule_speedup(38.0, PERF_METRIC_PAIR);
+    o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 38.0, PERF_METRIC_PAIR);
     v = perf_compare_pairs(a, b, 8, &o);
     CHECK(v.decision == PERF_INCONCLUSIVE && v.ratio.high / v.ratio.low > 1.15 &&
               (v.warnings & PERF_WARN_RESOLUTION), "5.15 and more by 0.13: %s", perf_verdict_text(&v));
-    o.rule = perf_rule_reduction(2.0, PERF_METRIC_MEMORY);  /* bytes are counted                  */
+    o.rule = perf_rule_make(PERF_RULE_REDUCTION, 2.0, PERF_METRIC_MEMORY);  /* bytes are counted                  */
     for (i = 0; i < 8; i++) {
         a[i] = 120.0;
         b[i] = 110.0;
@@ -809,7 +814,7 @@ static void other_clocks(void)
 {
     static const char *const name[] = {"A in steps", "B in steps", "rates", "rates, far apart"};
     static double     a[30], b[30];
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
     int               w, pairs, how, trial, i, accept, reject;
 
@@ -819,12 +824,12 @@ static void other_clocks(void)
             for (how = DOWN; how <= ANY; how++) {
                 double factor = w == 3 ? 4.0 : 1.0, sd = w == 3 ? 0.02 : 0.003;
                 accept = reject = 0;
-                o.rule = perf_rule_speedup(factor, w < 2 ? PERF_METRIC_PAIR : PERF_METRIC_THROUGHPUT);
+                o.rule = perf_rule_make(PERF_RULE_SPEEDUP, factor, w < 2 ? PERF_METRIC_PAIR : PERF_METRIC_THROUGHPUT);
                 for (trial = 0; trial < 400; trial++) {
                     double x = 100.0 + 30.0 * uniform();
                     for (i = 0; i < 30; i++) {
-                        a[i] = x * perf_exp(sd * normal());
-                        b[i] = x / factor * perf_exp(sd * normal());
+                        a[i] = x * perf_exp_(sd * normal());
+                        b[i] = x / factor * perf_exp_(sd * normal());
                         a[i] = w != 1 ? reading(a[i], 10.0, how) : a[i];
                         b[i] = w != 0 ? reading(b[i], 10.0, how) : b[i];
                         a[i] = w > 1 ? 1e6 / a[i] : a[i];
@@ -841,7 +846,7 @@ static void other_clocks(void)
         a[i] = 16.6;
         b[i] = 15.0 + 0.1 * normal();
     }
-    o.rule = perf_rule_no_regression(0.0, PERF_METRIC_PAIR);
+    o.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 0.0, PERF_METRIC_PAIR);
     v = perf_compare(a, 30, b, 30, &o);
     CHECK(v.decision == PERF_ACCEPT, "within 16.6: %s", perf_verdict_text(&v));
 }
@@ -852,7 +857,7 @@ static void two_sizes(void)
 {
     static const size_t few[] = {3, 6, 10};
     static double     a[1000], b[1000];
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
     int               w, k, turn, trial, accept, reject;
     size_t            i, na, nb;
@@ -864,11 +869,11 @@ static void two_sizes(void)
                 accept = reject = 0;
                 na = turn ? 1000 : few[k];
                 nb = turn ? few[k] : 1000;
-                o.rule = perf_rule_no_regression(5.0, w ? PERF_METRIC_P95 : PERF_METRIC_MEAN);
+                o.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5.0, w ? PERF_METRIC_P95 : PERF_METRIC_MEAN);
                 for (trial = 0; trial < 400; trial++) {
                     for (i = 0; i < na + nb; i++) {
                         double x = w == 0   ? (uniform() < 0.3 ? 1.0 + 0.3 * uniform() : 1.0) + 0.01 * normal()
-                                   : w == 1 ? 1.0 + 0.03 * normal() : 1.0 - 0.3 * perf_log(uniform());
+                                   : w == 1 ? 1.0 + 0.03 * normal() : 1.0 - 0.3 * perf_log_(uniform());
                         *(i < na ? a + i : b + (i - na)) = i < na ? x : 1.05 * x;
                     }
                     v = perf_compare(a, na, b, nb, &o);
@@ -886,7 +891,7 @@ static void two_speeds(void)
 {
     static const int every[] = {1, 3, 7, 9};
     double            pair[2], a[100], b[100];
-    perf_compare_opts o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_P50));
+    perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_P50));
     perf_verdict      v;
     int               w, n, trial, begin, coin, accept, reject;
     int               i;
@@ -898,7 +903,7 @@ static void two_speeds(void)
                 begin = (int)(uniform() * 2.0 * every[w]);
                 for (i = 0; i < 2 * n; i++) {
                     pair[i % 2] = (begin + i) / every[w] % 2 ? 1.1 : 1.0;
-                    pair[i % 2] *= perf_exp(0.003 * normal());
+                    pair[i % 2] *= perf_exp_(0.003 * normal());
                     coin = uniform() < 0.5;
                     if (i % 2) {
                         a[i / 2] = pair[coin];
@@ -919,7 +924,7 @@ static void units(void)
 {
     static const double unit[] = {1e-300, 1e-150, 1e-110, 1e110, 1e150, 1e300};
     double              a[20], b[20], x[20], y[20];
-    perf_compare_opts   o = perf_compare_opts_default();
+    perf_compare_opts   o = PERF_ZERO;
     perf_verdict        v, u;
     int                 i, j, k, m, apart;
 
@@ -932,10 +937,10 @@ static void units(void)
                         x[i] = a[i] * unit[j];
                         y[i] = b[i] * unit[k];
                     }
-                    o.rule = perf_rule_speedup(1.0, (perf_metric)m);
+                    o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, (perf_metric)m);
                     v = apart ? perf_compare(a, 20, b, 20, &o) : perf_compare_pairs(a, b, 20, &o);
-                    o.rule = perf_rule_speedup(unit[j] / unit[k], (perf_metric)m);
-                    if (isnan(perf_rule_threshold(&o.rule)) || unit[j] / unit[k] > 1e200 ||
+                    o.rule = perf_rule_make(PERF_RULE_SPEEDUP, unit[j] / unit[k], (perf_metric)m);
+                    if (isnan(perf_rule_threshold_(&o.rule)) || unit[j] / unit[k] > 1e200 ||
                         unit[k] / unit[j] > 1e200)
                         continue;
                     u = apart ? perf_compare(x, 20, y, 20, &o) : perf_compare_pairs(x, y, 20, &o);
@@ -965,7 +970,7 @@ static void rules_in_words(void)
         {"speedup >= 2", "speed-up >= 2.0x"},
         {"speedup >= 1.25 on mean", "mean better by >= 1.25x"},
         {"no regression beyond 0 %", "time no more than 0.0 % worse"}};
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     double            a[20], b[20];
     perf_verdict      v;
     char              text[80];
@@ -981,7 +986,7 @@ static void rules_in_words(void)
         a[i] = 1000.0 + 0.01 * normal();
         b[i] = 899.98 + 0.01 * normal();        /* whatever normal() says: -10.00 %               */
     }
-    o.rule = perf_rule_no_regression(5.0, PERF_METRIC_THROUGHPUT);
+    o.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5.0, PERF_METRIC_THROUGHPUT);
     v = perf_compare_pairs(a, b, 20, &o);
     CHECK(strstr(perf_verdict_text(&v), "REJECT: -10.00"), "a tenth less throughput: %s", v.text);
 }
@@ -995,14 +1000,14 @@ static void unlike(int kind, double *a, double *b, size_t n)
 
     for (i = 0; i < n; i++)
         if (kind == TAIL) {                     /* median of the ratio: 1 + 0.3 log 2             */
-            a[i] = perf_exp(0.001 * normal());
-            b[i] = (1.0 - 0.3 * perf_log(uniform())) / (1.0 + 0.3 * 0.69314718055994531);
+            a[i] = perf_exp_(0.001 * normal());
+            b[i] = (1.0 - 0.3 * perf_log_(uniform())) / (1.0 + 0.3 * 0.69314718055994531);
         } else if (kind == MODES) {             /* slow: 30 % of one, 45 % of the other           */
-            a[i] = perf_exp(0.02 * normal()) * (uniform() < 0.30 ? 1.3 : 1.0);
-            b[i] = perf_exp(0.02 * normal()) * (uniform() < 0.45 ? 1.3 : 1.0);
+            a[i] = perf_exp_(0.02 * normal()) * (uniform() < 0.30 ? 1.3 : 1.0);
+            b[i] = perf_exp_(0.02 * normal()) * (uniform() < 0.45 ? 1.3 : 1.0);
         } else {                                /* interrupts of one length, a tenth of the work  */
-            a[i] = perf_exp(0.03 * normal()) + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
-            b[i] = perf_exp(0.03 * normal()) * 0.1 + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
+            a[i] = perf_exp_(0.03 * normal()) + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
+            b[i] = perf_exp_(0.03 * normal()) * 0.1 + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
         }
 }
 
@@ -1010,8 +1015,8 @@ static void unlike(int kind, double *a, double *b, size_t n)
 static void shapes(void)
 {
     static double     a[500], b[500];
-    perf_compare_opts o = perf_compare_opts_default();
-    perf_rule         rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    perf_compare_opts o = PERF_ZERO;
+    perf_rule         rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
     perf_verdict      v;
     perf_seq          s;
     int               trial, wrong[2], said = 0, i, n;
@@ -1031,7 +1036,7 @@ static void shapes(void)
     wrong[0] = wrong[1] = 0;
     for (trial = 0; trial < 1000; trial++) {    /* spikes that hit the short arm ten times harder */
         unlike(SPIKES, a, b, 100);
-        o.rule = perf_rule_speedup(10.0, PERF_METRIC_PAIR);
+        o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 10.0, PERF_METRIC_PAIR);
         v = perf_compare_pairs(a, b, 100, &o);
         wrong[0] += v.decision == PERF_ACCEPT;
         wrong[1] += v.decision == PERF_REJECT;
@@ -1044,7 +1049,7 @@ static void shapes(void)
     wrong[0] = wrong[1] = 0;
     for (trial = 0; trial < 1000; trial++) {    /* a tail in one arm, exactly at the median ratio */
         unlike(TAIL, a, b, 30);
-        o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+        o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
         v = perf_compare_pairs(a, b, 30, &o);
         wrong[0] += v.decision == PERF_ACCEPT;
         wrong[1] += v.decision == PERF_REJECT;
@@ -1057,7 +1062,7 @@ static void shapes(void)
         unlike(MODES, a, b, 30);
         for (i = 0; i < 30; i++)
             b[i] /= 1.015504;
-        o.rule = perf_rule_speedup(1.0, PERF_METRIC_P50);
+        o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_P50);
         v = perf_compare_pairs(a, b, 30, &o);
         wrong[0] += v.decision == PERF_ACCEPT;
         wrong[1] += v.decision == PERF_REJECT;
@@ -1072,10 +1077,10 @@ static void shapes(void)
             for (i = 0; i < n; i++, turn += 2) {
                 double x = 1.0 + 0.2 * (turn % (n == 12 ? 3 : 2)), y = 1.0 + 0.2 * ((turn + 1) % (n == 12 ? 3 : 2));
                 int    first = uniform() < 0.5;
-                a[i] = (first ? x : y) * perf_exp(0.01 * normal());
-                b[i] = (first ? y : x) * perf_exp(0.01 * normal());
+                a[i] = (first ? x : y) * perf_exp_(0.01 * normal());
+                b[i] = (first ? y : x) * perf_exp_(0.01 * normal());
             }
-            o.rule = perf_rule_speedup(1.0, PERF_METRIC_P50);
+            o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_P50);
             v = perf_compare_pairs(a, b, (size_t)n, &o);
             wrong[0] += v.decision == PERF_ACCEPT;
             wrong[1] += v.decision == PERF_REJECT;
@@ -1089,7 +1094,7 @@ static void shapes(void)
         unlike(TAIL, a, b, 30);
         for (i = 0; i < 30; i++)
             b[i] *= (1.0 + 0.3 * 0.69314718055994531) / 1.3;
-        o.rule = perf_rule_speedup(1.0, PERF_METRIC_MEAN);
+        o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_MEAN);
         v = perf_compare_pairs(a, b, 30, &o);
         wrong[0] += v.decision == PERF_ACCEPT;
         wrong[1] += v.decision == PERF_REJECT;
@@ -1101,8 +1106,8 @@ static void shapes(void)
         a[i] = i < 50 ? -1.0 - 0.01 * i : 1.0 + 0.01 * (i - 50);
         b[i] = i < 50 ? -1.0 - 0.01 * i : 1.0 + 0.5 * (i - 50);
     }
-    perf_sort_values(a, 100);
-    perf_sort_values(b, 100);
+    perf_sort_values_(a, 100);
+    perf_sort_values_(b, 100);
     CHECK(!perf_lopsided_(a, 100, 1.4, 0.0) && perf_lopsided_(b, 100, 1.4, 0.0), "lopsided");
     for (i = 0; i < 100; i++)
         a[i] = 1.0;
@@ -1117,7 +1122,7 @@ static void shapes(void)
 static void sequential_interval(void)
 {
     static const double effect[] = {0.5, 0.05, 0.02, -0.03, -1.0}, spread[] = {0.001, 0.03, 0.5};
-    perf_rule     rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    perf_rule     rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
     perf_seq      s;
     perf_interval q;
     double        d[300], tick;
@@ -1129,9 +1134,9 @@ static void sequential_interval(void)
                 tick = trial % 3 * 0.002;
                 perf_seq_init(&s, &rule, trial % 2 ? 0.99 : 0.0, tick);
                 for (i = 0; i < 300 && s.decision == PERF_INCONCLUSIVE; i++) {
-                    double x = perf_exp(normal() * 0.1), y = x * perf_exp(spread[w] * normal() - effect[e]);
+                    double x = perf_exp_(normal() * 0.1), y = x * perf_exp_(spread[w] * normal() - effect[e]);
                     perf_seq_add(&s, x, y / 1.3);
-                    d[i] = perf_log(y / 1.3) - perf_log(x);
+                    d[i] = perf_log_(y / 1.3) - perf_log_(x);
                 }
                 q = perf_widen_(perf_seq_interval(d, (size_t)i, trial % 2 ? 0.99 : 0.95), tick);
                 decided += s.decision != PERF_INCONCLUSIVE;

@@ -50,7 +50,7 @@ static void check_signed_rank(const double *a, const double *b, size_t n, double
     size_t        i;
 
     for (i = 0; i < n; i++)
-        d[i] = perf_log(b[i]) - perf_log(a[i]);
+        d[i] = perf_log_(b[i]) - perf_log_(a[i]);
     if (!perf_signed_rank_k_(n, 0.5 - 0.5 * confidence))
         return;                                 /* R prints the range there; we say "unbounded"   */
     r = perf_signed_rank_(d, n, 0.5 - 0.5 * confidence);
@@ -108,18 +108,18 @@ static void against_r(void)
         n = x == a ? na : nb;
         s = perf_summarize(x, n);
         memcpy(sorted, x, n * sizeof *x);
-        perf_sort_values(sorted, n);
+        perf_sort_values_(sorted, n);
         if (!strncmp(c[1], "mean", 4)) {
             CHECK(agrees(s.mean, est, 1e-14) && agrees(s.std, cell(c[5]), 1e-12),
                   "%s %s: %.17g +- %.17g", c[0], c[1], s.mean, s.std);
         } else if (!strncmp(c[1], "t_mean95", 8)) {
-            q = perf_mean_interval(x, n, 0.95);
+            q = perf_mean_interval_(x, n, 0.95);
             CHECK(agrees(q.low, low, 1e-12) && agrees(q.high, high, 1e-12),
                   "%s %s: [%.17g, %.17g]", c[0], c[1], q.low, q.high);
         } else if (!strncmp(c[1], "mad", 3)) {
             CHECK(agrees(s.mad, est, 1e-12), "%s %s: %.17g", c[0], c[1], s.mad);
         } else if (!strncmp(c[1], "q7_", 3)) {
-            double v = perf_quantile(sorted, n, strtod(c[1] + 3, NULL));
+            double v = perf_quantile_(sorted, n, strtod(c[1] + 3, NULL));
             CHECK(agrees(v, est, 1e-12), "%s %s: %.17g, R %.17g", c[0], c[1], v, est);
         } else if (!strncmp(c[1], "orderstat95_p", 13)) {
             q = perf_quantile_interval(sorted, n, strtod(c[1] + 13, NULL), 0.95);
@@ -138,7 +138,7 @@ static double digits(double got, double want)
     double error = got / want - 1.0;
 
     error = error < 0.0 ? -error : error;
-    return error > 0.0 ? -perf_log(error) / 2.302585092994046 : 17.0;
+    return error > 0.0 ? -perf_log_(error) / 2.302585092994046 : 17.0;
 }
 
 static void against_nist(void)

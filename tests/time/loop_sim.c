@@ -266,7 +266,7 @@ static void nothing_withheld(void)
 
     o.max_seconds = 0.5;
     for (i = 0; i < 60; i++) {
-        o.accept.rule = perf_rule_speedup(1.0, i % 2 ? PERF_METRIC_MEAN : PERF_METRIC_P95);
+        o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, i % 2 ? PERF_METRIC_MEAN : PERF_METRIC_P95);
         r = ab_of(&o, 1e4, 1e4, 1.0);
         failed += r.control_failed;
         said += strstr(r.verdict.reason, "control would change") != NULL;
@@ -405,7 +405,7 @@ static void rising_clock(void)
 
     rises = 1;
     step_ns = 10000000;
-    a.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    a.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
     for (k = 0; k < 60; k++) {
         ab = perf_ab_begin("rising", &a);
         while ((v = perf_ab_next(&ab)) >= 0)
@@ -432,7 +432,7 @@ static void verdicts(int runs)
     perf_ab_result   r;
     int              k, i, wrong, open, vetoed = 0;
 
-    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
     for (k = 0; k < 4; k++) {
         wrong = open = 0;
         for (i = 0; i < runs; i++) {
@@ -582,7 +582,7 @@ static void fast_only_behind(void)
     size_t                k;
 
     o.max_seconds = 0.5;
-    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
     for (k = 0; k < sizeof seed / sizeof *seed; k++) {
         dice = o.seed = seed[k];
         now_ns = UINT64_C(1) << 40;
@@ -601,7 +601,7 @@ static void order_effect(void)
     perf_ab        ab;
     int            v, last = -1, i, named = 0, wrong = 0, slice = 0;
 
-    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
     for (i = 0; i < 20; i++) {
         o.seed = check_random(&dice) | 1;
         ab = perf_ab_begin("second is faster", &o);
@@ -730,7 +730,7 @@ static void races(int runs)
         if (k == 64)
             break;
     }
-    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 1.0, PERF_METRIC_PAIR);
     for (i = 0; i < 8; i++)
         ns[i] = 10000.0;
     for (i = 0; i < runs; i++) {                /* eight of a kind: any false answer counts        */
@@ -757,7 +757,7 @@ static void races(int runs)
         r = perf_race_end(&race);
         CHECK(r.status == PERF_EINVAL && r.count == 0 && !r.entry, "%d: %s", k, perf_status_text(r.status));
     }
-    o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_P95);
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_P95);
     race = perf_race_begin("on p95", 3, &o);
     CHECK(perf_race_next(&race) == -1 && perf_race_end(&race).status == PERF_EINVAL, "typical only");
     memset(&none, 0, sizeof none);
@@ -924,7 +924,7 @@ static void options_of_ab(void)
               (unsigned long)r.verdict.pairs, r.verdict.reason);
     }
     o = perf_ab_opts_default();
-    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
     for (i = 20; i < 2000; i *= 5) {            /* nothing to decide                               */
         o.max_pairs = i;
         o.min_pairs = 1;
@@ -936,7 +936,7 @@ static void options_of_ab(void)
     }
     for (i = 0; i < 3; i++) {
         o = perf_ab_opts_default();
-        o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+        o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
         o.max_seconds = budget[i];
         o.max_pairs = 1000000;
         began = now_ns;
@@ -972,7 +972,7 @@ static void options_of_ab(void)
           "more confidence takes more pairs: %lu, %lu", (unsigned long)pairs, (unsigned long)sure.pairs);
 
     o = perf_ab_opts_default();                 /* every order of three is as likely               */
-    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
     o.seed = check_random(&dice) | 1;
     o.before = remember;
     o.max_pairs = 6000;
@@ -1043,7 +1043,7 @@ static void bad_options(void)
                           (i == 1 && d[0] > 0.0 && strstr(v.verdict.reason, "max_seconds")),
                       "A/B option %d, %g: %s", (int)i, d[0], perf_verdict_text(&v.verdict));
                 p = perf_ab_opts_default();
-                p.accept.rule = perf_rule_speedup(d[0], PERF_METRIC_PAIR);
+                p.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, d[0], PERF_METRIC_PAIR);
                 v = ab_of(&p, 7e4, 3.5e4, 0.0);
                 CHECK((v.status == PERF_OK || v.status == PERF_EINVAL) &&
                           (v.verdict.decision != PERF_REJECT || d[0] > 2.0), "rule %g: %s", d[0],
@@ -1218,7 +1218,7 @@ static void family(int runs)
     perf_race        race;
     int              i, v, any, far, wrong = 0, apart = 0;
 
-    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);   /* equal: every answer is wrong    */
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);   /* equal: every answer is wrong    */
     o.max_pairs = 300;
     o.max_seconds = 1e3;
     for (i = 0; i < runs; i++) {

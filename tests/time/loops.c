@@ -237,7 +237,7 @@ static void an_ab(void)
         CHECK(r.opts.seed != 0 && r.first_baseline_ns > 0.0 && r.first_candidate_ns > 0.0 &&
                   runs[0] > r.batch_baseline && runs[1] > r.batch_candidate, "both ran");
     }
-    o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_P95);
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_P95);
     o.max_pairs = 100;
     ab = perf_ab_begin("on p95", &o);
     while ((v = perf_ab_next(&ab)) >= 0)
@@ -245,7 +245,7 @@ static void an_ab(void)
     r = perf_ab_end(&ab);
     CHECK(r.verdict.pairs == 100 && r.verdict.rule.metric == PERF_METRIC_P95, "%s",
           perf_verdict_text(&r.verdict));
-    o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_MEMORY);
+    o.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_MEMORY);
     ab = perf_ab_begin("memory", &o);
     CHECK(perf_ab_next(&ab) == -1 && perf_ab_end(&ab).status == PERF_EINVAL, "it measures time");
     o.accept.rule.amount = -1.0;
