@@ -57,6 +57,7 @@ typedef struct perf_arm_ {
     const perf_saved_  *loop;
     const perf_summary *time;
     int                 arm;
+    int                 threads;        /* at once; `bytes` and `items` are those of all          */
     uint64_t            batch;
     double              bytes, items;
 } perf_arm_;
@@ -80,6 +81,12 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
         a->batch = l->bench->batch;
         a->bytes = l->bench->opts.bytes;
         a->items = l->bench->opts.items;
+    }
+    a->threads = 1;
+    if (l->own && l->own->threads) {
+        a->threads = l->own->threads;
+        a->bytes *= a->threads;
+        a->items *= a->threads;
     }
     if (!a->batch)
         a->batch = 1;
@@ -118,7 +125,7 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size
               a->loop->n);
     if (!aggregate)
         perf_say_(o, ",'repetition_index':%z", i);
-    perf_put_(o, ",\"threads\":1");
+    perf_say_(o, ",'threads':%i", a->threads);
     if (aggregate)
         perf_say_(o, ",'aggregate_name':%j,'aggregate_unit':'time'", aggregate);
     perf_say_(o, ",'iterations':%u,'real_time':%r,'cpu_time':%r,'time_unit':'ns'", a->batch, ns,
@@ -189,19 +196,18 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
 /* "copy 4 KiB" as copy_4_KiB, with `first` 32 as Copy_4_KiB: no blanks, nor any of Unicode. */
 PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *o, const char *s, int first)
 {
-    perf_char_ c;
+    int n;
 
-    for (; *s; s += c.bytes, first = 0) {
-        int blank;
-        c = perf_char_of_(s);
-        blank = c.code == ' ' || c.code == 0xa0 || (c.code >= 0x1680 && c.code < 0x16c0) ||
-                (c.code >= 0x2000 && c.code < 0x2080) || (c.code >= 0x3000 && c.code < 0x3040);
-        if (c.broken || c.control || blank)
+    for (; *s; s += n ? n : 1, first = 0) {
+        unsigned char c = PERF_CAST_(unsigned char, s[0]), d = PERF_CAST_(unsigned char, s[1]);
+        n = perf_utf8_(s);
+        if (n == 0 || c <= 0x20 || c == 0x7f || (c == 0xc2 && d <= 0xa0) ||
+            (c == 0xe1 && d == 0x9a) || (c == 0xe2 && d <= 0x81) || (c == 0xe3 && d == 0x80))
             perf_put_char_(o, '_');
-        else if (c.code >= 'a' && c.code <= 'z')
-            perf_put_char_(o, PERF_CAST_(char, *s - first));
+        else if (c >= 'a' && c <= 'z')
+            perf_put_char_(o, PERF_CAST_(char, c - first));
         else
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            perf_put_n_(o, s, PERF_CAST_(size_t, n));
     }
 }
 
@@ -268,7 +274,7 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *
                                     double x)
 {
     perf_say_(o, "%s%s{%s=", name, part, label);
-    perf_put_label_(o, value);
+    perf_put_escaped_(o, value, 2);
     o->len--;                                   /* without the closing quote                      */
     perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
 }
@@ -362,13 +368,13 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
 {
-    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
-    char     *end;
+    int rest = 0;               /* of the present character, which is valid                       */
 
-    perf_put_clean_(&o, name, '_');
-    for (end = f->p + o.len; f->p < end; f->p++)
-        if (*f->p == ';')                       /* it stands between the names of a path          */
-            *f->p = '_';
+    for (; *name; name++, rest--) {
+        unsigned char c = PERF_CAST_(unsigned char, *name);
+        rest = rest > 0 ? rest : perf_utf8_(name);
+        *f->p++ = !rest ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
+    }
 }
 
 PERF_COLD_FN_ void perf_folded_go_(void *with)

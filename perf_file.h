@@ -107,10 +107,12 @@ extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
-extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
-extern long  perf_fd_write_(int, const void *, size_t) __asm__(PERF_SYM_("write"));
-#if PERF_LP64_UNIX_
-extern long  perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
+#if PERF_LP64_UNIX_             /* elsewhere an off_t may be longer than a long                   */
+extern int  perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
+extern long perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
+extern long perf_fd_write_(int, const void *, size_t) __asm__(PERF_SYM_("write"));
+extern void perf_flockfile_(FILE *) __asm__(PERF_SYM_("flockfile"));
+extern void perf_funlockfile_(FILE *) __asm__(PERF_SYM_("funlockfile"));
 #endif
 #ifdef PERF_SIG_BLOCK_
 extern int perf_sigmask_(int, const unsigned long *, unsigned long *)
@@ -132,8 +134,7 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
- *   perf_stderr_  of <stdio.h>; perf_fileno_ of POSIX
- *   perf_out_write_  writes to a stream, whatever becomes of its reader                          */
+ *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -149,32 +150,54 @@ typedef struct perf_file_ {
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
 
-/* Writes n bytes to a pipe, a terminal or a socket.  Goes on after the handler of a signal, where
- * stdio fails and drops what it holds.  0: failed; -1: `file` is none of them, nothing was done.  */
-PERF_COLD_FN_ int perf_pipe_write_(FILE *file, const char *s, size_t n)
-{
-#if PERF_POSIX_FILES_ && PERF_LP64_UNIX_
-    int  fd = perf_fileno_(file);
-    long done;
+#if PERF_LP64_UNIX_
+#define PERF_EINTR_  4          /* on every system                                                */
+#define PERF_ESPIPE_ 29
 
-    if (fd < 0 || perf_lseek_(fd, 0, 1) >= 0)   /* 1: SEEK_CUR; these three cannot seek           */
-        return -1;
-    if (perf_fflush_(file))                     /* what the host wrote comes first                */
-        return 0;
+/* The descriptor of a stream that cannot be read again: pipe, terminal, socket.  -1: not such. */
+PERF_COLD_FN_ int perf_out_pipe_(FILE *file)
+{
+    const int error = PERF_ERRNO_;
+    int       fd = perf_fileno_(file);
+
+    if (fd >= 0 && (perf_lseek_(fd, 0, 1) >= 0 || PERF_ERRNO_ != PERF_ESPIPE_))
+        fd = -1;
+    PERF_ERRNO_ = error;
+    return fd;
+}
+
+/* All n bytes; 0: failed.  A signal in between ends nothing. */
+PERF_COLD_FN_ int perf_fd_write_all_(int fd, const char *s, size_t n)
+{
     while (n) {
-        done = perf_fd_write_(fd, s, n);
-        if (done < 0 && PERF_ERRNO_ == 4)       /* EINTR                                          */
-            continue;
-        if (done <= 0)
+        long wrote = perf_fd_write_(fd, s, n);
+        if (wrote == 0 || (wrote < 0 && PERF_ERRNO_ != PERF_EINTR_))
             return 0;
-        s += done;
-        n -= PERF_CAST_(size_t, done);
+        if (wrote > 0) {
+            s += wrote;
+            n -= PERF_CAST_(size_t, wrote);
+        }
     }
     return 1;
-#else
-    (void)file, (void)s, (void)n;
-    return -1;
+}
 #endif
+
+/* Writes n bytes to the stream; 0: failed.  A C library loses what a signal interrupts on its way
+ * into a pipe, so there it is written past the stream's buffer.                                  */
+PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *s, size_t n)
+{
+#if PERF_LP64_UNIX_
+    const int fd = n ? perf_out_pipe_(file) : -1;
+    int       ok;
+
+    if (fd >= 0) {
+        perf_flockfile_(file);
+        ok = !perf_fflush_(file) && perf_fd_write_all_(fd, s, n);
+        perf_funlockfile_(file);
+        return ok;
+    }
+#endif
+    return perf_fwrite_(s, 1, n, file) == n;
 }
 
 /* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
@@ -191,9 +214,7 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
     hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
     (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
-    ok = n ? perf_pipe_write_(file, s, n) : 1;
-    if (ok < 0)
-        ok = perf_fwrite_(s, 1, n, file) == n;
+    ok = perf_out_bytes_(file, s, n);
     ok = !(closes ? perf_fclose_(file) : perf_fflush_(file)) && ok;
 #ifdef PERF_SIG_BLOCK_
     if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])

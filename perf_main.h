@@ -33,15 +33,18 @@ PERF_BEGIN_DECLS
  *     PERF_BENCH(name)                     { ... while (perf_bench_next(&b)) ... }
  *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
  *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
+ *                                          From 0 on: 0, then 1, 2, 4 ...
  *                                          Five sizes or more get their growth named: O(n log n)
  *     PERF_BENCH_ARGS(name, count, ...)    the same for each tuple of `count` whole numbers, as
  *                                          {4096, 1}, {4096, 8}: `arg` points to its numbers, and
  *                                          the entry is called name/4096/8
- *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling); they
- *                                          start together, measure for the whole budget;
- *                                          `thread` is 0, 1, ..., `threads` is how many
+ *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling; 1 to
+ *                                          256); they start together, measure for the whole budget;
+ *                                          `thread` is 0, 1, ..., `threads` is how many.  The rates
+ *                                          of all threads add up
  * Code before the loop is not timed.  `b` is a local of yours: pass &b to functions of perf.h only.
- * Names are identifiers, each once in a file.                                                    */
+ * Names are identifiers, each once in a file.  The same name in another file of the program becomes
+ * "name (2)".                                                                                    */
 #define PERF_BENCH(name) PERF_CASE_(name, 'b', perf_1_, perf_2_, perf_3_, PERF_NULL_, 0, 0)
 #define PERF_BENCH_N(name, low, high)                                                             \
     PERF_CASE_(name, 'n', n, perf_2_, perf_3_, PERF_NULL_, low, high)
@@ -52,7 +55,8 @@ PERF_BEGIN_DECLS
 #define PERF_BENCH_THREADS(name, low, high)                                                       \
     PERF_CASE_(name, 't', thread, threads, perf_3_, PERF_NULL_, low, high)
 
-/* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
+/* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop.  Those
+ * of threads add up.  Values outside 0 .. 1e30 make the benchmark fail.                          */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
 
 /* Says that the body is wrong: in a benchmark, before, within or after its loop, which then ends.
@@ -143,6 +147,14 @@ PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
 
     if (!s)
         return;
+    if (!(bytes >= 0.0 && bytes <= 1e30)) {
+        perf_bench_fail(b, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+        return;
+    }
+    if (!(items >= 0.0 && items <= 1e30)) {
+        perf_bench_fail(b, "perf_bench_rates: `items` is not within 0 .. 1e30");
+        return;
+    }
     s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
     s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
 }
@@ -324,6 +336,7 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 
 #define PERF_MAIN_FILTERS_ 64
 #define PERF_MAIN_SIZES_   13
+#define PERF_CASE_NAME_    1024     /* room for the name of an entry: longer than a loop keeps    */
 #define PERF_MAIN_THREADS_ 256
 
 typedef struct perf_main_ {
@@ -337,6 +350,7 @@ typedef struct perf_main_ {
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
+    int         round;          /* of --repeat, from 0                                            */
     uint32_t    process;
     const char *context[2 * PERF_MAIN_FILTERS_ + 1];
     perf_results_opts with;     /* `context`, for the writers                                     */
@@ -581,6 +595,13 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
     return perf_bench_end(&b);
 }
 
+/* Loops of a later round are the same ones once more, not others of the same name. */
+PERF_COLD_FN_ void perf_main_round_(const perf_main_ *m, perf_loop_state_ *s)
+{
+    if (s)
+        s->loop.round = m->round;
+}
+
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
@@ -588,6 +609,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     perf_bench  b = m->profile ? once : perf_bench_begin(name, &m->opts);
     perf_result r = PERF_ZERO;
 
+    perf_main_round_(m, perf_bench_state_of_(&b));
     c->run(b, c->kind == 't' ? 0 : n, 1, arg);
     if (m->profile) {
         (void)fprintf(m->out, "%s ran once\n", name);
@@ -598,24 +620,56 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     return r;
 }
 
-/* Returns how many entries the case has; n[]: its sizes or numbers of threads, 0 counting as 1.
- * They grow by the smallest power of two that needs at most 12 of them.                          */
+/* Fills n with low .. high, which grow by the smallest power of two that needs at most 12 of them;
+ * a low end of 0 is a size of its own before 1.  Returns how many.                               */
+PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
+{
+    const size_t most = PERF_MAIN_SIZES_ - 1;
+    double       factor = 2.0, size;
+    size_t       count, zero = 0;
+
+    if (low < 1.0) {
+        n[0] = 0.0;
+        zero = 1;
+        low = 1.0;
+    }
+    do {
+        count = zero;
+        for (size = low; size <= high && count <= most; size *= factor)
+            n[count++] = size;
+        factor *= 2.0;
+    } while (count > most);
+    return count;
+}
+
+/* Returns how many entries the case has; n[]: its sizes or numbers of threads.  0: it asks for no
+ * thread at all.                                                                                 */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
-    double low = PERF_CAST_(double, c->low < c->high ? c->low : c->high), x;
-    double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
-    size_t factor, count;
+    double low = PERF_CAST_(double, c->low), high = PERF_CAST_(double, c->high);
 
-    n[0] = c->kind == 't' ? m->threads : 0.0;
-    if (c->kind < 'c' || n[0] > 0.0)
-        return c->kind == 'a' ? c->high : 1;
-    high = c->kind == 't' && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
-    low = low < 1.0 ? 1.0 : low > high ? high : low;
-    high = high < low ? low : high;
-    for (factor = 2, count = 13; count > 12; factor *= 2)
-        for (count = 0, x = low; x <= high && count < 13; x *= PERF_CAST_(double, factor))
-            n[count++] = x;
-    return count;
+    n[0] = 0.0;
+    if (c->kind == 'a')
+        return c->high;
+    if (c->kind == 'b')
+        return 1;
+    if (high < low) {
+        low = high;
+        high = PERF_CAST_(double, c->low);
+    }
+    if (c->kind == 'n')
+        return perf_main_sizes_(low, high, n);
+    if (m->threads > 0.0) {
+        n[0] = m->threads;
+        return 1;
+    }
+    if (low < 1.0)
+        return 0;
+    if (low > PERF_MAIN_THREADS_)
+        low = PERF_MAIN_THREADS_;
+    if (high > PERF_MAIN_THREADS_)
+        high = PERF_MAIN_THREADS_;
+    return perf_main_sizes_(low, high, n);
 }
 
 /* How the times of a sweep grow, as a line: by the medians or by the fastest slices, whichever fit
@@ -652,6 +706,7 @@ typedef struct perf_crew_ {
     const char            *name;
     size_t                 threads;
     uint32_t               ready, go;   /* go: 1 run, 2 give up                                   */
+    int                    round;       /* of --repeat                                            */
 } perf_crew_;
 
 typedef struct perf_hand_ {
@@ -661,6 +716,34 @@ typedef struct perf_hand_ {
     perf_loop_state_  *state;
     perf_result        result;
 } perf_hand_;
+
+/* Rates add up: n threads do n times the work of one if nothing holds them up. */
+PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *h, size_t threads)
+{
+    size_t i;
+
+    sum->gb_per_s = sum->items_per_s = sum->gflop_per_s = 0.0;
+    sum->percent_of_peak_gb = sum->percent_of_peak_gflop = 0.0;
+    for (i = 0; i < threads; i++) {
+        const perf_result *one = &h[i].result;
+        sum->gb_per_s += one->gb_per_s;
+        sum->items_per_s += one->items_per_s;
+        sum->gflop_per_s += one->gflop_per_s;
+        sum->percent_of_peak_gb += one->percent_of_peak_gb;
+        sum->percent_of_peak_gflop += one->percent_of_peak_gflop;
+    }
+}
+
+/* Iterations per second of all threads together. */
+PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
+{
+    double sum = 0.0;
+    size_t i;
+
+    for (i = 0; i < threads; i++)
+        sum += 1e9 / perf_result_main_(&h[i].result)->p50;
+    return sum;
+}
 
 /* All slices of all threads as one result, which the report and the files then have as well. */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads,
@@ -683,7 +766,11 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     r.iterations = 0;
     s = *merged = perf_loop_pages_(1, n + 1);
     if (!s || r.status != PERF_OK) {
-        r.status = s ? r.status : PERF_ENOMEM;
+        if (!s)
+            r.status = PERF_ENOMEM;
+        for (i = 0; s && i < threads && !s->loop.note; i++)
+            if (h[i].state)
+                s->loop.note = h[i].state->loop.note;
         return r;
     }
     all = s->arm;
@@ -702,7 +789,9 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     }
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
     r.time = perf_bench_summary_(all->ns, all->count);
-    perf_result_rates_(&r);
+    perf_crew_rates_(&r, h, threads);
+    s->loop.threads = PERF_CAST_(int, threads);
+    s->loop.round = h[0].crew->round;
     s->result = r;
     perf_loop_add_(&s->loop, 1, name);
     perf_loop_done_(s, &s->result);
@@ -715,7 +804,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
     perf_crew_ *crew = h->crew;
     perf_bench  b;
-    char        name[160];
+    char        name[PERF_CASE_NAME_ + 24];
     perf_out_   o = perf_out_open_(name, sizeof name);
 
     perf_say_(&o, "%s #%z", crew->name, h->number);
@@ -726,6 +815,8 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
     h->state = perf_bench_state_of_(&b);
+    if (h->state)
+        h->state->loop.round = crew->round;
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);
     h->result = perf_main_end_(b);
     return PERF_NULL_;
@@ -755,11 +846,14 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 #define perf_crew_run_(crew, h) PERF_CAST_(size_t, 0)
 #endif
 
-PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
-                                   size_t threads)
+/* Measures on that many threads; returns their iterations per second, 0: not measured.  *time: of
+ * an iteration on one of them.                                                                   */
+PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
+                                     size_t threads, perf_summary *time)
 {
     perf_bench_opts o = m->opts;
-    perf_crew_      crew = {c, &o, name, threads, 0, 0};
+    perf_crew_      crew = {c, &o, name, threads, 0, 0, m->round};
+    double          speed = 0.0;
     perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
     perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
     perf_result     r;
@@ -773,6 +867,10 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads, &s);
         perf_main_row_(m, name, &r, s);
+        if (r.time.count) {
+            *time = r.time;
+            speed = perf_crew_speed_(h, threads);
+        }
         for (i = 0; i < threads && threads > 1; i++) {
             perf_out_ p = perf_out_open_(one, sizeof one);
             perf_say_(&p, "  thread %z", i);
@@ -784,44 +882,159 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
         m->failed++;
     }
     PERF_FREE(h);
+    return speed;
+}
+
+/* The number of this case among those of its name, in the order of their files and lines: 1, 2. */
+PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *c)
+{
+    const perf_case_ *other;
+    size_t            number = 1;
+
+    for (other = perf_cases_v1_; other; other = other->next) {
+        int order = strcmp(other->file, c->file);
+        if (other != c && !strcmp(other->name, c->name) &&
+            (order < 0 || (order == 0 && other->line < c->line)))
+            number++;
+    }
+    return number;
+}
+
+/* "copy", or "copy (2)" where another file of the program has a benchmark of that name, too. */
+PERF_COLD_FN_ void perf_put_case_(perf_out_ *o, const perf_case_ *c)
+{
+    size_t number = perf_case_number_(c);
+
+    perf_put_(o, c->name);
+    if (number > 1)
+        perf_say_(o, " (%z)", number);
+}
+
+PERF_COLD_FN_ void perf_put_argument_(perf_out_ *o, int64_t x)
+{
+    uint64_t size = PERF_CAST_(uint64_t, x);
+
+    if (x < 0) {
+        perf_put_char_(o, '-');
+        size = 0 - size;
+    }
+    perf_put_u64_(o, size);
+}
+
+/* "name/4096/8", "name/64", "name/threads:2" of entry i; size: of a sweep. */
+PERF_COLD_FN_ void perf_put_entry_(perf_out_ *o, const perf_case_ *c, size_t i, double size)
+{
+    size_t k;
+
+    perf_put_case_(o, c);
+    for (k = 0; c->arg && k < c->low; k++) {
+        perf_put_char_(o, '/');
+        perf_put_argument_(o, c->arg[i * c->low + k]);
+    }
+    if (c->kind == 'n')
+        perf_put_char_(o, '/');
+    else if (c->kind == 't')
+        perf_put_(o, "/threads:");
+    if (c->kind == 'n' || c->kind == 't')
+        perf_put_u64_(o, PERF_CAST_(uint64_t, size));
+}
+
+/* What a sweep has found so far, by size or number of threads. */
+typedef struct perf_sweep_ {
+    double       size[PERF_MAIN_SIZES_], median[PERF_MAIN_SIZES_], fastest[PERF_MAIN_SIZES_];
+    double       speed[PERF_MAIN_SIZES_];       /* iterations per second of all threads           */
+    perf_summary time[PERF_MAIN_SIZES_];        /* of an iteration                                */
+    size_t       count;
+} perf_sweep_;
+
+/* A row for each number of threads: what an iteration takes on one of them, how many all do in a
+ * second, and that over what one thread does.                                                    */
+PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *m, const perf_sweep_ *w)
+{
+    char   text[200], cell[80];
+    size_t i;
+
+    (void)fputs("     threads             an iteration [interval]    iterations/s  "
+                "speed-up over 1 thread\n", m->out);
+    for (i = 0; i < w->count; i++) {
+        const perf_summary *time = &w->time[i];
+        perf_out_           o = perf_out_open_(text, sizeof text);
+        perf_out_           estimate = perf_out_open_(cell, sizeof cell);
+        perf_putf_(&estimate, "%g", time->p50);
+        if (perf_is_finite_(time->p50_low) && perf_is_finite_(time->p50_high))
+            perf_putf_(&estimate, " [%g, %g]", time->p50_low, time->p50_high);
+        perf_putf_(&o, "%12.0f", w->size[i]);
+        perf_put_cell_(&o, cell, 34);
+        perf_putf_(&o, "%16.0f", w->speed[i]);
+        if (w->size[0] > 1.0)
+            perf_putf_(&o, "%10s\n", "-");
+        else
+            perf_putf_(&o, "%9.2fx\n", w->speed[i] / w->speed[0]);
+        (void)fputs(text, m->out);
+    }
+}
+
+/* Measures one entry of a case; what a sweep needs of it goes to w. */
+PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i, double size,
+                                    perf_sweep_ *w)
+{
+    char                name[PERF_CASE_NAME_];
+    perf_out_           o = perf_out_open_(name, sizeof name);
+    const int64_t      *arg = c->arg ? c->arg + i * c->low : c->arg;
+    const size_t        number = PERF_CAST_(size_t, size), at = w->count;
+    perf_result         r;
+    const perf_summary *t;
+
+    perf_put_entry_(&o, c, i, size);
+    if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
+        return;
+    if (!m->todo++ && !m->profile)
+        (void)fputs("benchmark                                  median [95 % interval]"
+                    "       p95       p99     first\n", m->out);
+    if (c->kind == 't' && !m->profile) {
+        w->size[at] = size;
+        w->speed[at] = perf_main_crew_(m, c, name, number, &w->time[at]);
+        w->count += w->speed[at] > 0.0;
+        return;
+    }
+    r = perf_main_one_(m, c, name, number, arg);
+    if (c->kind != 'n' || !r.time.count || !(size > 0.0))
+        return;
+    t = perf_result_main_(&r);
+    w->size[at] = size;
+    w->median[at] = t->p50;
+    w->fastest[at] = t->min;
+    w->count++;
 }
 
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
-    double n[PERF_MAIN_SIZES_], seen[3][PERF_MAIN_SIZES_];
-    size_t i, k, number, count = perf_main_plan_(m, c, n), got = 0;
-    char   name[160];
+    double       n[PERF_MAIN_SIZES_];
+    size_t       i, count = perf_main_plan_(m, c, n);
+    perf_sweep_ *w = PERF_CAST_(perf_sweep_ *, PERF_MALLOC(sizeof *w));
 
-    for (i = 0; i < count; i++) {
-        perf_out_      o = perf_out_open_(name, sizeof name);
-        const int64_t *arg = c->arg ? c->arg + i * c->low : c->arg;
-        perf_result    r;
-        number = c->arg ? 0 : PERF_CAST_(size_t, n[i]);
-        perf_put_(&o, c->name);
-        for (k = 0; c->arg && k < c->low; k++)
-            perf_say_(&o, "/%s%u", arg[k] < 0 ? "-" : "",
-                      arg[k] < 0 ? 0 - PERF_CAST_(uint64_t, arg[k]) : PERF_CAST_(uint64_t, arg[k]));
-        if (c->kind > 'b')
-            perf_say_(&o, "%s%z", c->kind == 'n' ? "/" : "/threads:", number);
-        if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
-            continue;
-        if (!m->todo++ && !m->profile)
-            (void)fputs("benchmark                                  median [95 % interval]"
-                        "       p95       p99     first\n", m->out);
-        if (c->kind == 't' && !m->profile) {
-            perf_main_crew_(m, c, name, number);
-            continue;
-        }
-        r = perf_main_one_(m, c, name, number, arg);
-        if (c->kind == 'n' && r.time.count > 0) {
-            const perf_summary *t = perf_result_main_(&r);
-            seen[0][got] = n[i];
-            seen[1][got] = t->p50;
-            seen[2][got++] = t->min;
-        }
+    if (!w) {
+        (void)fprintf(m->out, "%s  not measured: %s\n", c->name, perf_status_text(PERF_ENOMEM));
+        m->failed++;
+        return;
     }
-    if (got >= 5)
-        perf_main_growth_(m, c->name, seen[0], seen[1], seen[2], got);
+    w->count = 0;
+    if (!count && perf_main_wants_(m, c->name)) {
+        (void)fprintf(m->out, "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
+                      c->name);
+        m->todo++;
+        m->failed++;
+    }
+    for (i = 0; i < count; i++)
+        perf_main_entry_(m, c, i, c->arg ? 0.0 : n[i], w);
+    if (c->kind == 't' && w->count && (c->low > PERF_MAIN_THREADS_ || c->high > PERF_MAIN_THREADS_))
+        (void)fprintf(m->out, "  %s: no more than %d threads are measured\n", c->name,
+                      PERF_MAIN_THREADS_);
+    if (c->kind == 'n' && w->count >= 5)
+        perf_main_growth_(m, c->name, w->size, w->median, w->fastest, w->count);
+    else if (c->kind == 't' && w->count > 1)
+        perf_main_scaling_(m, w);
+    PERF_FREE(w);
 }
 
 /* Shuffles the list: puts one case after the other at a random place among those before it. */
@@ -934,6 +1147,7 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m)
     for (i = 0; i < m->repeat; i++) {
         if (m->shuffle)
             perf_main_shuffle_();
+        m->round = PERF_CAST_(int, i);
         for (c = perf_cases_v1_; c; c = c->next)
             perf_main_case_(m, c);
     }
@@ -968,8 +1182,11 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.out = m.output && !strcmp(m.output, "-") ? stderr : stdout;
     if (m.list) {
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_wants_(&m, c->name))
-                (void)printf("%s\n", c->name);
+            if (perf_main_wants_(&m, c->name)) {
+                o = perf_out_open_(text, sizeof text);
+                perf_put_case_(&o, c);
+                (void)printf("%s\n", text);
+            }
         return fflush(stdout) || ferror(stdout) ? 2 : 0;
     }
     if (PERF_DISABLE) {

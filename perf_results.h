@@ -396,6 +396,8 @@ typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is
     const double         *x[2];         /* ns an iteration, by slice                              */
     size_t                n;
     const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
+    char                 *numbered;     /* "name (2)", freed with the list; NULL: name is enough  */
+    size_t                alike;        /* further loops of this name in the same round           */
 } perf_saved_;
 
 typedef struct perf_saved_bucket_ {
@@ -454,6 +456,77 @@ PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, perf_saved_ loop)
         s->loop[s->loops++] = loop;
 }
 
+/* 1: two loops that files could not tell apart.  Rounds of --repeat are meant to be alike. */
+PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
+{
+    return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
+}
+
+/* Where in a table of `room` (a power of two) places a loop like l stands, or would: FNV-1a. */
+PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *s, const size_t *table, size_t room,
+                                       const perf_saved_ *l)
+{
+    uint64_t    hash = UINT64_C(14695981039346656037);
+    const char *c;
+    size_t      at;
+
+    for (c = l->name; *c; c++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *c)) * UINT64_C(1099511628211);
+    at = PERF_CAST_(size_t, hash ^ hash >> 32) & (room - 1);
+    while (table[at] && !perf_saved_alike_(&s->loop[table[at] - 1], l))
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+/* Gives the loop, which is like `first`, the next name that no loop has: "name (2)". */
+PERF_COLD_FN_ int perf_saving_number_(perf_saving_ *s, const size_t *table, size_t room,
+                                      perf_saved_ *first, perf_saved_ *l)
+{
+    const char *name = l->name;
+    size_t      most = strlen(name) + 24;
+
+    l->numbered = PERF_CAST_(char *, PERF_MALLOC(most));
+    if (!l->numbered)
+        return 0;
+    l->name = l->numbered;
+    do {
+        perf_out_ o = perf_out_open_(l->numbered, most);
+        first->alike++;
+        perf_put_(&o, name);
+        perf_put_(&o, " (");
+        perf_put_u64_(&o, first->alike + 1);
+        perf_put_(&o, ")");
+    } while (table[perf_saving_find_(s, table, room, l)]);
+    return 1;
+}
+
+/* Numbers loops of equal names, oldest first: as one entry a slow one would hide behind a fast. */
+PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *s)
+{
+    size_t  room = 16, i, at, *table;
+
+    while (room < 2 * s->loops)
+        room *= 2;
+    table = PERF_CAST_(size_t *, PERF_MALLOC(room * sizeof *table));
+    if (!table) {
+        s->status = PERF_ENOMEM;
+        return;
+    }
+    memset(table, 0, room * sizeof *table);
+    for (i = 0; i < s->loops; i++) {
+        at = perf_saving_find_(s, table, room, &s->loop[i]);
+        if (!table[at])
+            table[at] = i + 1;
+    }
+    for (i = 0; i < s->loops; i++) {
+        at = perf_saving_find_(s, table, room, &s->loop[i]);
+        if (table[at] != i + 1 &&
+            !perf_saving_number_(s, table, room, &s->loop[table[at] - 1], &s->loop[i]))
+            s->status = PERF_ENOMEM;
+    }
+    PERF_FREE(table);
+}
+
 /* The finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
 {
@@ -487,6 +560,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
         s->loop[i] = s->loop[s->loops - 1 - i];
         s->loop[s->loops - 1 - i] = one;
     }
+    perf_saving_names_(s);
 }
 
 PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *s, perf_registry_ *r)
@@ -1157,6 +1231,14 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, con
         perf_say_(o, "%s%j:%r", i ? "," : ",\n  \"counters\":{", l->own->counter[i],
                   l->own->value[i]);
     perf_put_(o, i ? "}" : "");
+    if (l->own && l->own->threads)
+        perf_say_(o, ",'threads':%i", l->own->threads);
+    if (r->gb_per_s > 0.0)
+        perf_say_(o, ",'gb_per_s':%r", r->gb_per_s);
+    if (r->items_per_s > 0.0)
+        perf_say_(o, ",'items_per_s':%r", r->items_per_s);
+    if (r->gflop_per_s > 0.0)
+        perf_say_(o, ",'gflop_per_s':%r", r->gflop_per_s);
     perf_put_step_(o, s, r->decides, r->batch, r->cpu.count);
     if (r->time.count)
         perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
@@ -1327,12 +1409,15 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     perf_saving_    s = perf_saving_take_(opts);
     perf_read_      r = PERF_ZERO;
     char           *text = PERF_CAST_(char *, PERF_NULL_);
+    size_t          i;
 
     *len = 0;
     *status = s.status;
     s.old = old;
     if (s.status == PERF_OK)
         text = perf_text_make_(put, &s, len, status);
+    for (i = 0; i < s.loops; i++)
+        PERF_FREE(s.loop[i].numbered);
     if (held)
         perf_loops_let_(core);
     PERF_FREE(s.loop);
@@ -2087,12 +2172,29 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, 
         perf_putf_(o, "%11g", x);
 }
 
+#define PERF_BASELINE_NAME_ 28u         /* columns of a name in the table                         */
+#define PERF_NAME_COLUMNS_  4096u
+
+PERF_COLD_FN_ size_t perf_name_columns_(const char *name)
+{
+    perf_out_ nowhere = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
+
+    return PERF_NAME_COLUMNS_ - perf_put_cut_(&nowhere, name, PERF_NAME_COLUMNS_);
+}
+
 PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entry *e)
 {
     char      text[96];
     perf_out_ change = perf_out_open_(text, sizeof text);
 
-    perf_putf_(o, "  %-28s", e->name);
+
+    if (perf_name_columns_(e->name) > PERF_BASELINE_NAME_) {    /* the ends of names differ, too  */
+        perf_put_(o, "  ");
+        (void)perf_put_cut_(o, e->name, PERF_NAME_COLUMNS_);
+        perf_putf_(o, "\n  %-28s", "");
+    } else {
+        perf_putf_(o, "  %-28s", e->name);
+    }
     perf_put_figure_(o, e, e->before);
     perf_put_figure_(o, e, e->now);
     perf_putf_(o, "%6.0f", PERF_CAST_(double, e->runs));

@@ -556,10 +556,13 @@ static void process(void)
         if (k < 7)
             CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
     }
-    b = check_now(&r, NULL);                    /* earlier duels of this process count as repeats */
-    CHECK(b.entries == 1 && b.entry[0].kind == PERF_BASELINE_AB && b.entry[0].before > 0.69 &&
+    b = check_now(&r, NULL);                    /* eight duels of one name: "duel" to "duel (8)"  */
+    CHECK(b.entries == 8 && b.entry[0].kind == PERF_BASELINE_AB && b.entry[0].before > 0.69 &&
           b.entry[0].before < 0.71 && b.entry[0].now > 0.69 && b.entry[0].now < 0.71, "%g %g",
           b.entry[0].before, b.entry[0].now);
+    CHECK(b.entries == 8 && b.entry[0].runs == 7 && b.entry[6].runs == 1 && b.fresh == 1 &&
+          !strcmp(b.entry[7].name, "duel (8)") && !b.entry[7].runs && b.entry[7].now > 0.89,
+          "%s: %g", b.entry[7].name, b.entry[7].now);
     perf_baseline_free(&b);
 }
 

@@ -62,6 +62,33 @@ PERF_BENCH(one)
         perf_clobber();
 }
 
+PERF_BENCH_N(from_none, 0, 16)
+{
+    size_t i;
+
+    while (perf_bench_next(&b))
+        for (i = 0; i < n; i++)
+            perf_clobber();
+}
+
+PERF_BENCH_THREADS(nobody, 0, 2)
+{
+    (void)threads;
+    (void)thread;
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
+static double moved = 1.0;
+PERF_BENCH_THREADS(movers, 1, 2)
+{
+    (void)threads;
+    (void)thread;
+    perf_bench_rates(&b, moved, 1000.0);
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
 PERF_BENCH_THREADS(crew, 1, 2)
 {
     if (broken)
@@ -112,6 +139,30 @@ static int run(const char *words)
     free(said);
     said = file_text(to);
     return status;
+}
+
+/* The number behind `key` in the entry of that name; -1: none. */
+static double value_of(const char *text, const char *name, const char *key)
+{
+    const char *at = strstr(text, name), *end = at ? strstr(at, "\"samples\":[") : NULL;
+
+    at = at ? strstr(at, key) : NULL;
+    return at && at < end ? atof(at + strlen(key)) : -1.0;
+}
+
+/* Two threads do what both of them do: bytes and items per second are sums. */
+static void rates_add_up(const char *text)
+{
+    static const char *const key[] = {"\"items_per_s\":", "\"gb_per_s\":"};
+    int k;
+
+    CHECK(value_of(text, "\"movers/threads:2\"", "\"threads\":") > 1.5, "%.2000s", text);
+    for (k = 0; k < 2; k++) {
+        double both = value_of(text, "\"movers/threads:2\"", key[k]);
+        double sum = value_of(text, "\"movers/threads:2 #0\"", key[k]) +
+                     value_of(text, "\"movers/threads:2 #1\"", key[k]);
+        CHECK(both > 0.0 && both > 0.999 * sum && both < 1.001 * sum, "%s %g, not %g", key[k], both, sum);
+    }
 }
 
 static void says(int status, const char *words, const char *text)
@@ -228,6 +279,23 @@ static void files(void)
     CHECK(strstr(said, "tuple/9223372036854775807/-") && strstr(said, "first 1\n") &&
               strstr(said, "first 0\n"),
           "%s", said);
+    says(0, "--filter from_none", "from_none/0 ");
+    CHECK(strstr(said, "from_none/1 ") && strstr(said, "from_none/16 "), "%s", said);
+    says(2, "--filter nobody", "nobody  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n");
+    snprintf(words, sizeof words, "--filter movers --json %s", in("r.json"));
+    says(0, words, "speed-up over 1 thread\n           1 ");
+    CHECK(strstr(said, " 1.00x\n           2 "), "%s", said);
+    text = file_text(in("r.json"));
+    rates_add_up(text);
+    free(text);
+    snprintf(words, sizeof words, "--filter movers --format google --output %s", in("r.google"));
+    says(0, words, "movers/threads:2");
+    text = file_text(in("r.google"));
+    CHECK(json_valid(text) && strstr(text, "\"threads\":2,"), "%.2000s", text);
+    free(text);
+    moved = -1.0;
+    says(2, "--filter movers/threads:1", "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+    moved = 1.0;
     threads_left = 1;
     says(2, "--filter crew/threads:2", "not measured: no threads to be had");
     threads_left = 0;
@@ -276,10 +344,11 @@ static void plans(void)
         char   kind;
         size_t low, high, count;
         double first, last;
-    } c[] = {{'n', 4, 64, 5, 4, 64},       {'n', 64, 4, 5, 4, 64},     {'n', 0, 0, 1, 1, 1},
+    } c[] = {{'n', 4, 64, 5, 4, 64},       {'n', 64, 4, 5, 4, 64},     {'n', 0, 0, 1, 0, 0},
+             {'n', 0, 64, 8, 0, 64},       {'n', 64, 0, 8, 0, 64},     {'n', 0, 1, 2, 0, 1},
              {'n', 1, 1 << 30, 11, 1, 1073741824}, {'n', 7, 7, 1, 7, 7},
              {'t', 1, 8, 4, 1, 8},         {'t', 300, 1000, 1, 256, 256}, {'t', 2, 1000, 8, 2, 256},
-             {'b', 0, 0, 1, 0, 0}};
+             {'b', 0, 0, 1, 0, 0}, {'t', 0, 2, 0, 0, 0}};
     perf_main_ m;
     double     n[PERF_MAIN_SIZES_];
     size_t     i, count;
@@ -292,7 +361,10 @@ static void plans(void)
         one.low = c[i].low;
         one.high = c[i].high;
         count = perf_main_plan_(&m, &one, n);
-        CHECK(count == c[i].count && fabs(n[0] - c[i].first) < 0.5 && fabs(n[count - 1] - c[i].last) < 0.5,
+        if (!count)
+            n[count++] = 0.0;
+        CHECK(count == (c[i].count ? c[i].count : 1) && fabs(n[0] - c[i].first) < 0.5 &&
+                  fabs(n[count - 1] - c[i].last) < 0.5,
               "%c %d .. %d: %d from %g to %g", c[i].kind, (int)c[i].low, (int)c[i].high, (int)count, n[0],
               n[count - 1]);
     }

@@ -1,0 +1,237 @@
+/* names.c DIR: loops whose names are long, alike, or both stay apart in every file and in a baseline;
+ * the rates of threads add up; a report through a slow pipe comes whole past a timer's signals.
+ * By a clock of its own: no check hangs on how long anything takes.                               */
+#define _GNU_SOURCE 1
+#include <stdint.h>
+#include <stdlib.h>
+static uint64_t now_ns = 1000000;
+static uint64_t fake_clock(void)
+{
+    return now_ns += 1;
+}
+#define PERF_CLOCK_FN fake_clock
+#include "perf.h"
+#include "perf_export.h"
+
+#include "check.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[400], path[500];
+
+static char *slurp(const char *file)
+{
+    FILE  *f = fopen(file, "rb");
+    char  *text = (char *)calloc(1, 8000000);
+    size_t n = f ? fread(text, 1, 8000000 - 1, f) : 0;
+
+    (void)n;
+    if (f)
+        (void)fclose(f);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+
+    for (text = strstr(text, what); text; text = strstr(text + 1, what))
+        n++;
+    return n;
+}
+
+static void bench(const char *name, unsigned ns)
+{
+    perf_bench_opts o = PERF_ZERO;
+    perf_bench      b;
+
+    o.max_seconds = 0.001;
+    b = perf_bench_begin(name, &o);
+    while (perf_bench_next(&b))
+        now_ns += ns;
+    (void)perf_bench_end(&b);
+}
+
+static void duel(const char *name)
+{
+    perf_ab ab = perf_ab_begin(name, NULL);
+    int     v;
+
+    while ((v = perf_ab_next(&ab)) >= 0)
+        now_ns += v ? 500u : 1000u;
+    (void)perf_ab_end(&ab);
+}
+
+/* A name of `length` bytes that ends in `end`. */
+static const char *long_name(char *name, size_t length, const char *end)
+{
+    memset(name, 'x', length);
+    strcpy(name + length - strlen(end), end);
+    return name;
+}
+
+/* Three names that differ behind byte 200; the third gets ten times as slow. */
+static void baseline_tells_long_names(void)
+{
+    char              name[3][300];
+    perf_results_opts r = PERF_ZERO;
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline     b;
+    char              id[16];
+    int               k;
+
+    (void)long_name(name[0], 254, "fast");
+    (void)long_name(name[1], 254, "middle");
+    (void)long_name(name[2], 254, "slow");
+    snprintf(path, sizeof path, "%s/names.json", dir);
+    (void)remove(path);
+    r.run = id;
+    r.no_scopes = 1;
+    for (k = 0; k < 8; k++) {
+        perf_reset();
+        bench(name[0], 1000 + 10 * (unsigned)(k % 3));
+        bench(name[1], 1000 + 10 * (unsigned)(k % 3));
+        bench(name[2], k == 7 ? 10000 : 1000 + 10 * (unsigned)(k % 3));
+        snprintf(id, sizeof id, "%d", k);
+        r.time_s = 1.79e9 + k * 60;
+        if (k < 7)
+            CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    }
+    o.now = r;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.entries == 3 && b.rejected == 1 && b.decision == PERF_REJECT, "%lu entries, %lu rejected",
+          (unsigned long)b.entries, (unsigned long)b.rejected);
+    CHECK(b.entries == 3 && b.entry[2].decision == PERF_REJECT && !strcmp(b.entry[2].name, name[2]), "%s",
+          b.entries == 3 ? b.entry[2].name : "");
+    perf_baseline_free(&b);
+}
+
+/* Equal names, cut ones among them, are numbered in every format; what has a number already keeps it. */
+static void equal_names(void)
+{
+    static const char *const suffix[] = {"google", "go", "openmetrics"};
+    char  name[2][400], file[500], *text;
+    int   k;
+
+    perf_reset();
+    bench("twin", 1000);
+    bench("twin", 2000);
+    bench("twin (2)", 3000);
+    bench("twin", 4000);
+    duel("twin");
+    bench(long_name(name[0], 300, "one"), 1000);
+    bench(long_name(name[1], 300, "two"), 2000);
+    snprintf(path, sizeof path, "%s/equal.json", dir);
+    CHECK(perf_results_save(path, NULL) == PERF_OK, "save");
+    text = slurp(path);
+    CHECK(count_of(text, "{\"name\":\"twin\"") == 2, "a bench and a duel: %lu",
+          (unsigned long)count_of(text, "{\"name\":\"twin\""));
+    CHECK(count_of(text, "\"name\":\"twin (2)\"") == 1 && count_of(text, "\"name\":\"twin (3)\"") == 1 &&
+              count_of(text, "\"name\":\"twin (4)\"") == 1, "%.3000s", text);
+    CHECK(count_of(text, "xxx\"") + count_of(text, "xxx (2)\"") == 2, "cut names: %lu and %lu",
+          (unsigned long)count_of(text, "xxx\""), (unsigned long)count_of(text, "xxx (2)\""));
+    CHECK(count_of(text, "its name was cut to 255 bytes") == 2, "%lu notes",
+          (unsigned long)count_of(text, "its name was cut to 255 bytes"));
+    free(text);
+    for (k = 0; k < 3; k++) {
+        snprintf(file, sizeof file, "%s/equal.%s", dir, suffix[k]);
+        CHECK(perf_export_save(file, (perf_export_format)k, NULL) == PERF_OK, "%s", suffix[k]);
+        text = slurp(file);
+        CHECK(strstr(text, k == 1 ? "Twin_(3)" : "twin (3)") && strstr(text, k == 1 ? "x_(2)" : "x (2)"),
+              "%s: %.2000s", suffix[k], text);
+        free(text);
+    }
+}
+
+/* As many loops of one name as a service makes in a day: each has a row of its own, none is slow. */
+static void many_equal_names(void)
+{
+    char *text;
+    int   i;
+
+    perf_reset();
+    for (i = 0; i < 300; i++)
+        bench("again", 1000000);
+    CHECK(perf_results_save(path, NULL) == PERF_OK, "save");
+    text = slurp(path);
+    CHECK(count_of(text, "\"name\":\"again") == 300 && strstr(text, "\"again (300)\""), "%lu",
+          (unsigned long)count_of(text, "\"name\":\"again"));
+    free(text);
+    perf_reset();
+}
+
+static volatile sig_atomic_t signals;
+static void on_alarm(int signal)
+{
+    (void)signal;
+    signals++;
+}
+
+/* Whoever reads is slow, and a signal comes every millisecond. */
+static void interrupted(void)
+{
+    struct sigaction act;
+    struct itimerval every, never;
+    int              way[2], status = 0;
+    pid_t            reader;
+    FILE            *file;
+    long             wanted;
+    char             part[512], name[40];
+    int              i;
+
+    for (i = 0; i < 3000; i++) {
+        perf_scope s;
+        snprintf(name, sizeof name, "a scope with number %d", i);
+        s = perf_scope_begin(name);
+        perf_scope_end(&s);
+    }
+    snprintf(path, sizeof path, "%s/whole.json", dir);
+    CHECK(perf_results_save(path, NULL) == PERF_OK, "save");
+    file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    wanted = ftell(file);
+    (void)fclose(file);
+    if (pipe(way) != 0 || (reader = fork()) < 0)
+        abort();
+    if (!reader) {
+        long got = 0, n, turn = 0;
+        close(way[1]);
+        while ((n = read(way[0], part, sizeof part)) > 0) {
+            got += n;
+            if (turn++ % 8 == 0)
+                usleep(1000);
+        }
+        _exit(got > wanted - 200 && got < wanted + 200 ? 0 : 1);        /* two dates, two ids      */
+    }
+    close(way[0]);
+    file = fdopen(way[1], "wb");
+    memset(&act, 0, sizeof act);
+    act.sa_handler = on_alarm;                  /* without SA_RESTART                              */
+    (void)sigaction(SIGALRM, &act, NULL);
+    memset(&never, 0, sizeof never);
+    memset(&every, 0, sizeof every);
+    every.it_interval.tv_usec = every.it_value.tv_usec = 1000;
+    (void)setitimer(ITIMER_REAL, &every, NULL);
+    errno = 0;
+    CHECK(perf_results_to(file, NULL) == PERF_OK, "%s", strerror(errno));
+    (void)setitimer(ITIMER_REAL, &never, NULL);
+    (void)fclose(file);
+    while (waitpid(reader, &status, 0) < 0)
+        ;
+    CHECK(status == 0, "the reader did not get all %ld bytes", wanted);
+    CHECK(signals > 0, "no signal came");
+}
+
+int main(int argc, char **argv)
+{
+    snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
+    baseline_tells_long_names();
+    equal_names();
+    many_equal_names();
+    interrupted();
+    return check_done();
+}
