@@ -489,15 +489,33 @@ def listed(said, rows):
     return any(pattern.search(row) for row in rows)
 
 
+def entries(text):
+    """(line, message, whether a cause and a cure follow) of each entry of troubleshooting.md.
+
+    An entry is a list item, `- **message**: cause. *Cure:* cure`, or a row of a table with three cells.
+    """
+    item, first = [], 0
+    for number, line in enumerate(text.splitlines() + [""], 1):
+        if item and line.startswith("  "):
+            item.append(line.strip())
+            continue
+        if item:
+            match = re.match(r"- \*\*(.+?)\*\*: .+ \*Cure:\* .+", " ".join(item))
+            yield first, plain(match.group(1) if match else item[0]), match is not None
+            item = []
+        if line.startswith("- **"):
+            item, first = [line], number
+        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]] if line.startswith("|") else []
+        if cells and not set(cells[0]) <= set("- :"):
+            yield number, plain(cells[0]), len(cells) == 3 and all(cells)
+
+
 def check_messages():
     bad, known = 0, []
     text = TROUBLES.read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines(), 1):
-        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if not cells or set(cells[0]) <= set("- :"):
-            continue
-        known.append(plain(cells[0]))
-        if len(cells) != 3 or not all(cells):
+    for number, message, complete in entries(text):
+        known.append(message)
+        if not complete:
             bad += 1
             print(f"FAILED: docs/troubleshooting.md:{number}: not a message, a cause and a cure")
     total = 0
