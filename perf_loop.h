@@ -258,8 +258,8 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
  * system does not say.  *forced: how often somebody took it; Linux counts sched_yield there.*/
 PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 {
-#if defined(PERF_TEST_WAITS_FN_)
-    return PERF_TEST_WAITS_FN_(forced);
+#if defined(PERF_TEST_WAITS_FN)
+    return PERF_TEST_WAITS_FN(forced);
 #elif defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
 
@@ -275,8 +275,8 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 /* One of the three clocks, in ns; 0: this system does not say. */
 PERF_FN uint64_t perf_timer_clock_(int i)
 {
-#if defined(PERF_TEST_CPU_FN_)
-    return i == PERF_BY_WALL_ ? perf_now() : PERF_TEST_CPU_FN_(i);
+#if defined(PERF_TEST_CPU_FN)
+    return i == PERF_BY_WALL_ ? perf_now() : PERF_TEST_CPU_FN(i);
 #elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
     return i == PERF_BY_WALL_ ? perf_now() : 0;
 #else

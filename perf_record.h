@@ -573,7 +573,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->count = 1;                               /* id 0 means "not yet registered"                */
     r->made = perf_anchor_v1_.clock.first;
     r->spent = perf_spent_since_(PERF_NULL_, 0);
-#if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
+#if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT)
     r->clock = 0;                               /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
     r->custom = PERF_CLOCK_FN;

@@ -26,7 +26,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KNOWN = ROOT / "docs" / "coverage.md"
 ORACLE = ROOT / "tests" / "data" / "oracle"
-HOT = "-DPERF_TEST_HOT_"        # else a test with a clock of its own never takes the hot path
+HOT = "-DPERF_TEST_HOT"        # else a test with a clock of its own never takes the hot path
 # header: its tests, those that notice most first; a source, and what it is run with; -D... is for the compiler.
 TESTS = {
     "perf_hist.h": [("hist/core.c",), ("hist/truth.c",), ("hist/interval.c",), ("hist/peers.c",),

@@ -7,13 +7,16 @@
 /* n bytes of `raw` as base64 with padding; returns the characters. */
 static size_t line_base64(char *out, const unsigned char *raw, size_t n)
 {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t i, k = 0;
+    int    digit;
 
     for (i = 0; i < n; i += 3, k += 4) {
         uint64_t v = (uint64_t)raw[i] << 16;
         v |= i + 1 < n ? (uint64_t)raw[i + 1] << 8 : 0;
         v |= i + 2 < n ? raw[i + 2] : 0;
-        perf_base64_(out + k, v, 18);
+        for (digit = 0; digit < 4; digit++)
+            out[k + (size_t)digit] = digits[v >> (18 - 6 * digit) & 63];
         if (i + 1 >= n)
             out[k + 2] = '=';
         if (i + 2 >= n)
@@ -29,6 +32,19 @@ static unsigned char *line_be(unsigned char *p, uint64_t v, int bytes)
     return p;
 }
 
+/* Adler-32 (RFC 1950) of n bytes. */
+static uint64_t line_adler32(const unsigned char *content, size_t n)
+{
+    uint64_t sum = 1, sums = 0;
+    size_t   i;
+
+    for (i = 0; i < n; i++) {
+        sum = (sum + content[i]) % 65521;
+        sums = (sums + sum) % 65521;
+    }
+    return sums << 16 | sum;
+}
+
 /* A compressed stream of n <= 60000 bytes; `raw` has room for 24 more.  Returns its size. */
 static inline size_t line_stored(unsigned char *raw, uint32_t cookie, const unsigned char *content, size_t n)
 {
@@ -42,7 +58,7 @@ static inline size_t line_stored(unsigned char *raw, uint32_t cookie, const unsi
     *p++ = (unsigned char)(~n & 255);
     *p++ = (unsigned char)(~n >> 8 & 255);
     memcpy(p, content, n);
-    p = line_be(p + n, perf_adler32_(1, content, n), 4);
+    p = line_be(p + n, line_adler32(content, n), 4);
     return (size_t)(p - raw);
 }
 

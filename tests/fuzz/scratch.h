@@ -6,11 +6,12 @@
 #include "perf_results.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The path of the process's file of that name, in `path`. */
 static void scratch_path(char *path, size_t room, const char *name)
 {
-    unsigned id = perf_process_id_();
+    unsigned id = (unsigned)getpid();
     FILE    *f;
 
     snprintf(path, room, "/dev/shm/perf_%u.%s", id, name);

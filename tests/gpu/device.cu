@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -26,6 +27,17 @@
 #include <unistd.h>
 
 typedef std::vector<double> numbers;
+
+/* The step that divides both, a >= b > 0, where 0.4 is as good as 0 (Euclid's algorithm). */
+static double common_step(double a, double b)
+{
+    while (b > 0.4) {
+        const double rest = std::abs(a - b * std::round(a / b));
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 
 /* ---- what was found ---- */
 
@@ -169,7 +181,7 @@ static void event_steps()
     for (size_t i = 1; i < x.size(); i++) {
         double d = x[i] - x[i - 1];
         if (d > 0.4)
-            divisor = divisor > 0 ? perf_gpu_gcd_(std::max(divisor, d), std::min(divisor, d)) : d;
+            divisor = divisor > 0 ? common_step(std::max(divisor, d), std::min(divisor, d)) : d;
     }
     quantum_ns = divisor;
     tell("event clock: step (divides every difference)", quantum_ns, "ns");

@@ -1,6 +1,7 @@
 /* A program of benchmarks whose loops run on a device, here the simulated one: sizes are swept, energy
  * goes into the files, --profile runs each body once between the profiler's start and stop.       */
 #define PERF_CLOCK_FN sim_clock
+#include <unistd.h>
 #include "sim.h"
 
 #define main harness                    /* the program under test; the test's own main() is below */
@@ -99,7 +100,7 @@ static void test_sweep(void)
     char   text[60000] = "";
     FILE  *f;
 
-    snprintf(file, sizeof file, "gpu_harness.%u.json", (unsigned)perf_process_id_());
+    snprintf(file, sizeof file, "gpu_harness.%u.json", (unsigned)getpid());
     CHECK(program("--filter=scale", "--json", file) == 0, "status");
     CHECK(sizes == 6, "%d sizes", (int)sizes);
     for (i = 0; i < sizes; i++) {

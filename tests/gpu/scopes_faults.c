@@ -4,7 +4,7 @@
  * Virtual time, and the hot path of scopes on it.                                                 */
 #include <stdint.h>
 #define PERF_CLOCK_FN sim_clock
-#define PERF_TEST_HOT_
+#define PERF_TEST_HOT
 #define PERF_GPU_SLOTS 16
 #include "sim.h"
 

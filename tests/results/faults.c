@@ -424,7 +424,7 @@ static int harness(const char *filter, const char *option, const char *value)
     if (value)
         words[n++] = (char *)(uintptr_t)value;
     words[n] = NULL;
-    return perf_main_run_(n, words);
+    return harness_main(n, words);
 }
 
 static void harnesses(void)

@@ -129,7 +129,7 @@ static int run(const char *words)
     file = open(to, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0600);
     if (out < 0 || err < 0 || file < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0)
         abort();
-    status = perf_main_run_(n, word);
+    status = harness_main(n, word);
     fflush(stdout);
     if (dup2(out, 1) < 0 || dup2(err, 2) < 0)
         abort();
@@ -227,9 +227,9 @@ static void rules(void)
          throughput[] = "no regression beyond 2 % on throughput";
     char *word[] = {name, list, accept, memory, NULL};
 
-    CHECK(perf_main_run_(4, word) == 2, "memory");
+    CHECK(harness_main(4, word) == 2, "memory");
     word[3] = throughput;
-    CHECK(perf_main_run_(4, word) == 2, "throughput");
+    CHECK(harness_main(4, word) == 2, "throughput");
 }
 
 static void files(void)
@@ -324,7 +324,7 @@ static void nothing_said(void)
     if (!freopen(in("said"), "wb", stdout))
         abort();
     broken = 1;
-    status = perf_main_run_(0, none);
+    status = harness_main(0, none);
     broken = 0;
     fflush(stdout);
     if (dup2(out, 1) < 0)

@@ -9,7 +9,7 @@ static uint64_t fake_clock(void)
     return now_ns;
 }
 #define PERF_CLOCK_FN fake_clock
-#define PERF_TEST_HOT_                  /* that clock, through the hot path                       */
+#define PERF_TEST_HOT                  /* that clock, through the hot path                       */
 #include "perf.h"
 #include "check.h"
 

@@ -8,7 +8,7 @@ static uint64_t fake_clock()
     return now_ns;
 }
 #define PERF_CLOCK_FN fake_clock
-#define PERF_TEST_HOT_                  /* that clock, through the hot path                       */
+#define PERF_TEST_HOT                  /* that clock, through the hot path                       */
 #include "rows.h"
 
 struct job {

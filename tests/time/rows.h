@@ -2,6 +2,7 @@
 #ifndef PERF_TESTS_ROWS_H
 #define PERF_TESTS_ROWS_H
 
+#include <unistd.h>
 #include "perf.h"
 #include "check.h"
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static CHECK_UNUSED const char *scratch_file(void)
     static char name[64];
 
     if (!*name)
-        snprintf(name, sizeof name, "time-test-%lu.json", (unsigned long)perf_process_id_());
+        snprintf(name, sizeof name, "time-test-%lu.json", (unsigned long)getpid());
     return name;
 }
 

@@ -9,6 +9,7 @@
 #include "perf_tally.h"
 #include "perf_trace.h"
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #define THREADS 16
 #define TURNS   40
@@ -107,13 +108,14 @@ static void control(unsigned what, const char *path, perf_tally *tally)
 
 static void *work(void *tally)
 {
+    unsigned id = (unsigned)syscall(SYS_gettid);
     unsigned dice = seed;
     char     path[160];
     int      i;
 
     pthread_barrier_wait(&barrier);
-    dice += 31 * perf_thread_id_();
-    snprintf(path, sizeof path, "%s.%u", scratch_file(), perf_thread_id_());
+    dice += 31 * id;
+    snprintf(path, sizeof path, "%s.%u", scratch_file(), id);
     for (i = 0; i < TURNS; i++) {
         if (rand_r(&dice) % 4 == 0)
             control((unsigned)rand_r(&dice) % 20, path, (perf_tally *)tally);
