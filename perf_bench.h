@@ -39,6 +39,7 @@ typedef void (*perf_before_fn)(void *user, int variant);
 /* Which of the two clocks a result rests on. */
 typedef enum perf_decides { PERF_DECIDES_WALL, PERF_DECIDES_CPU } perf_decides;
 
+/* A number below zero or NaN is refused, but for warmup: status PERF_EINVAL, `why` names it. */
 typedef struct perf_bench_opts {        /* zero = default                                         */
     int    warmup;                      /* warm-up slices; 0 -> 5, < 0 -> none; at least 3 calls */
     int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
@@ -89,7 +90,7 @@ typedef perf_loop perf_bench;           /* one that answers: how long?          
 
 PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
 
-/* Allocates.  name: any text, 255 bytes of it are copied; NULL or "": "(unnamed)".  A longer name
+/* Allocates.  name: any text, 255 bytes of it are copied; NULL is "(unnamed)", "" is refused.  A longer name
  * is cut, noted at the result and counted among the losses.  opts NULL: defaults.  Never fails
  * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
@@ -209,6 +210,7 @@ PERF_FN void perf_clobber(void);
  * alone they are equal.  So a decision must pass a control: the faster one runs alone for a while,
  * then they take turns again.  If that changes the ratio, or if the second of a pair is always
  * faster, all is measured anew; if that fails, the decision is withheld.  Cure: opts.before.     */
+/* A number below zero or NaN is refused, but for control: PERF_EINVAL, the verdict's reason says so. */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */

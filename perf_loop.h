@@ -185,6 +185,7 @@ typedef struct perf_loop_state_ {
     int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
+    const char      *refused;           /* the option that cannot be meant, or NULL               */
     const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
@@ -899,6 +900,54 @@ PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
     return perf_loop_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
 }
 
+/* ---- refused options ---- */
+
+#define PERF_OPTION_BAD_(opts, member)                                                            \
+    if (!((opts)->member >= 0))                                                                   \
+        return "opts." #member " is below zero or no number";
+
+/* Says which option cannot be meant; NULL: none. */
+PERF_COLD_FN_ const char *perf_bench_refused_(const char *name, const perf_bench_opts *o)
+{
+    if (name && !*name)
+        return "the name of the loop is empty";
+    if (!o)
+        return PERF_NULL_;
+    PERF_OPTION_BAD_(o, samples)
+    PERF_OPTION_BAD_(o, rel_ci)
+    PERF_OPTION_BAD_(o, max_seconds)
+    PERF_OPTION_BAD_(o, min_seconds)
+    PERF_OPTION_BAD_(o, slice_ns)
+    PERF_OPTION_BAD_(o, bytes)
+    PERF_OPTION_BAD_(o, items)
+    PERF_OPTION_BAD_(o, flops)
+    PERF_OPTION_BAD_(o, peak_gb_per_s)
+    PERF_OPTION_BAD_(o, peak_gflop_per_s)
+    return PERF_NULL_;
+}
+
+PERF_COLD_FN_ const char *perf_duel_refused_(const char *name, const perf_ab_opts *o)
+{
+    if (name && !*name)
+        return "the name of the loop is empty";
+    if (!o)
+        return PERF_NULL_;
+    PERF_OPTION_BAD_(o, min_pairs)
+    PERF_OPTION_BAD_(o, max_pairs)
+    PERF_OPTION_BAD_(o, max_seconds)
+    PERF_OPTION_BAD_(o, slice_ns)
+    return PERF_NULL_;
+}
+
+/* The loop runs zero times, and its result says why.  NULL: nothing happens. */
+PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
+{
+    if (!why)
+        return;
+    s->refused = s->loop.note = why;
+    (void)perf_loop_stop_(s, PERF_EINVAL);
+}
+
 /* ---- bench ---- */
 
 PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
@@ -973,6 +1022,7 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
         s->round = perf_bench_enough_;
         s->look_at = 30;
         s->left_to_warm = o.warmup;
+        perf_loop_refuse_(s, perf_bench_refused_(name, PERF_CAST_(const perf_bench_opts *, opts)));
     }
     return perf_loop_new_(s);
 }
@@ -1006,6 +1056,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     perf_loop_settle_(s, left);
     p = &s->arm[0];
     r.decides = perf_loop_decides_(s, &r.why);
+    r.why = s->refused ? s->refused : r.why;
     r.time.status = s->status;                      /* never a plausible time beside a failure    */
     if (s->status == PERF_OK)
         r.time = perf_bench_summary_(p->ns, p->count);
@@ -1491,6 +1542,7 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
         (kind == 3 && !s->typical) || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
         (void)perf_loop_stop_(s, PERF_EINVAL);
+    perf_loop_refuse_(s, perf_duel_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
     return perf_loop_new_(s);
 }
 
@@ -1646,6 +1698,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     r.opts = s->ask;
     r.status = s->status == PERF_OK && !n ? PERF_ENODATA : s->status;
     r.decides = perf_loop_decides_(s, &r.why);
+    r.why = s->refused ? s->refused : r.why;
     r.control_rounds = s->control_rounds;
     r.forced = s->forced >= 0;
     r.rounds = n;
@@ -1662,7 +1715,8 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         if (!n) {
             e->verdict.status = r.status;
             e->verdict.reason =
-                r.status != PERF_EDELETED || s->loop.kind == 3 ? perf_status_text(r.status)
+                s->refused ? s->refused
+                : r.status != PERF_EDELETED || s->loop.kind == 3 ? perf_status_text(r.status)
                 : s->order[s->at < s->running ? s->at : 0]
                     ? "the compiler deleted the candidate's body: perf_keep() its result"
                     : "the compiler deleted the baseline's body: perf_keep() its result";

@@ -1254,6 +1254,8 @@ PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
     o = perf_out_open_(r->text, sizeof r->text);
     if (!r->time.count) {
         perf_putf_(&o, "not measured: %s", perf_status_text(r->status));
+        if (r->status == PERF_EINVAL)
+            perf_putf_(&o, ": %s", r->why);
     } else {
         perf_put_(&o, "median");
         perf_put_estimate_(&o, perf_result_main_(r), 1);

@@ -1031,6 +1031,11 @@ static void bad_options(void)
              : i == 4 ? &o.flops : i == 5 ? &o.peak_gb_per_s : &o.peak_gflop_per_s)[0] = d[0];
             began = now_ns;
             r = bench_of(&o, 7e4, 0.0);
+            if (!(d[0] >= 0.0)) {
+                CHECK(r.status == PERF_EINVAL && strstr(r.why, "opts."), "option %d, %g: %s", (int)i, d[0],
+                      r.why);
+                continue;
+            }
             CHECK(r.status == PERF_OK && near_to(r.time.p50, 7e4, 1e-3), "option %d, %g: %s", (int)i, d[0],
                   perf_status_text(r.status));
             CHECK((i == 2 && d[0] > 1e3) || now_ns - began < UINT64_C(1100000000), "in time: %g",
@@ -1063,13 +1068,18 @@ static void bad_options(void)
             *(i ? &o.samples : &o.warmup) = ints[k];
             began = now_ns;
             r = bench_of(&o, 7e4, 0.0);
-            CHECK(r.status == PERF_OK && r.time.count >= 3 && now_ns - began < UINT64_C(1100000000),
+            CHECK((r.status == PERF_OK || (i && ints[k] < 0)) && (r.time.count >= 3 || ints[k] < 0) && now_ns - began < UINT64_C(1100000000),
                   "%s %d: %s, %g s", i ? "samples" : "warmup", ints[k], perf_status_text(r.status),
                   (double)(now_ns - began) * 1e-9);
             p = perf_ab_opts_default();
             *(i ? &p.min_pairs : &p.max_pairs) = ints[k];
             began = now_ns;
             v = ab_of(&p, 7e4, 3.5e4, 0.0);
+            if (ints[k] < 0) {
+                CHECK(v.status == PERF_EINVAL && strstr(v.verdict.reason, "opts."), "%s",
+                      v.verdict.reason);
+                continue;
+            }
             CHECK(v.status == PERF_OK && v.verdict.decision == PERF_ACCEPT &&
                       now_ns - began < UINT64_C(3100000000), "%s %d: %s", i ? "min_pairs" : "max_pairs",
                   ints[k], perf_verdict_text(&v.verdict));

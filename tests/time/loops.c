@@ -93,31 +93,66 @@ static void a_bench(void)
           (unsigned long)r.time.count);
 }
 
+/* What is too large ends at the end of its range; what cannot be meant is refused by its name. */
 static void odd_options(void)
 {
+    static const char *const member[] = {"max_seconds", "min_seconds", "rel_ci",   "slice_ns",
+                                         "bytes",       "items",       "flops",    "peak_gb_per_s",
+                                         "peak_gflop_per_s"};
     perf_bench_opts o;
     perf_ab_opts    p;
+    perf_result     r;
+    perf_ab_result  d;
     perf_bench      b;
     perf_ab         ab;
+    size_t          i, runs = 0;
 
     memset(&o, 0, sizeof o);
-    o.samples = -5;
     o.warmup = 1 << 30;
-    o.rel_ci = -1.0;
-    o.max_seconds = CHECK_NAN;
     o.slice_ns = 1e300;
-    o.bytes = -CHECK_INF;
     b = perf_bench_begin("odd", &o);
     o = perf_bench_end(&b).opts;
     CHECK(o.samples == 0 && o.rel_ci == 0.01 && o.max_seconds == 1.0 && o.slice_ns == 1e9 &&
-              o.bytes == 0.0, "absurd options: the default, or the end of the range");
+              o.bytes == 0.0, "the default, or the end of the range");
     memset(&p, 0, sizeof p);
     p.min_pairs = 1 << 30;
     p.max_pairs = 10;
-    p.max_seconds = -2.0;
     ab = perf_ab_begin("odd", &p);
     p = perf_ab_end(&ab).opts;
-    CHECK(p.min_pairs == 1000000 && p.max_pairs == 1000000 && p.max_seconds == 2.0 && p.accept.rule.amount == 1.3, "A/B options");
+    CHECK(p.min_pairs == 1000000 && p.max_pairs == 1000000 && p.max_seconds == 2.0 &&
+              p.accept.rule.amount == 1.3, "A/B options");
+    for (i = 0; i < 18; i++) {
+        double *const at[] = {&o.max_seconds, &o.min_seconds, &o.rel_ci, &o.slice_ns, &o.bytes,
+                              &o.items, &o.flops, &o.peak_gb_per_s, &o.peak_gflop_per_s};
+        memset(&o, 0, sizeof o);
+        *at[i / 2] = i % 2 ? CHECK_NAN : -1.0;
+        b = perf_bench_begin("refused", &o);
+        while (perf_bench_next(&b))
+            runs++;
+        r = perf_bench_end(&b);
+        CHECK(r.status == PERF_EINVAL && strstr(r.why, member[i / 2]) &&
+                  strstr(perf_result_text(&r), member[i / 2]), "%s: %s", member[i / 2], r.why);
+    }
+    memset(&o, 0, sizeof o);
+    o.samples = -5;
+    b = perf_bench_begin("refused", &o);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_EINVAL && strstr(r.why, "opts.samples"), "%s", r.why);
+    b = perf_bench_begin("", NULL);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_EINVAL && strstr(r.why, "name"), "%s", r.why);
+    memset(&p, 0, sizeof p);
+    p.max_seconds = -2.0;
+    ab = perf_ab_begin("refused", &p);
+    while (perf_ab_next(&ab) >= 0)
+        runs++;
+    d = perf_ab_end(&ab);
+    CHECK(d.status == PERF_EINVAL && strstr(d.verdict.reason, "opts.max_seconds"), "%s",
+          d.verdict.reason);
+    ab = perf_ab_begin("", NULL);
+    d = perf_ab_end(&ab);
+    CHECK(d.status == PERF_EINVAL && strstr(d.verdict.reason, "name"), "%s", d.verdict.reason);
+    CHECK(runs == 0, "none of them ran");
 }
 
 /* begin without end, end twice, end before next, next after the end, break, nesting, NULL name. */
