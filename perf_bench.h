@@ -103,11 +103,11 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
  * clocks twice, and that time is taken off, right to some ns: fine once a slice, or around
  * microseconds. A pause that is not resumed lasts until the last iteration of the slice, and the
  * result says so. A second pause, or one outside of a loop, is ignored.                          */
-PERF_FN void perf_loop_pause(perf_loop *l);
-PERF_FN void perf_loop_resume(perf_loop *l);
+PERF_FN void perf_bench_pause(perf_loop *l);
+PERF_FN void perf_bench_resume(perf_loop *l);
 
 /* 1 in the first iteration of each slice, for set-up without a callback:
- *     if (perf_loop_slice_begins(&b)) { perf_loop_pause(&b); refill(); perf_loop_resume(&b); }
+ *     if (perf_loop_slice_begins(&b)) { perf_bench_pause(&b); refill(); perf_bench_resume(&b); }
  * One compare an iteration, and nothing where it is not called.                                  */
 PERF_FN int perf_loop_slice_begins(const perf_loop *l);
 
@@ -480,14 +480,14 @@ PERF_FN const char *perf_result_text(perf_result *r)
 }
 
 /* The clobbers keep the body's memory accesses on their side of a pause. */
-PERF_INLINE_FN_ void perf_loop_pause(perf_loop *l)
+PERF_INLINE_FN_ void perf_bench_pause(perf_loop *l)
 {
     perf_clobber();
     if (l && l->pause)
         l->pause(l->state, 1);
 }
 
-PERF_INLINE_FN_ void perf_loop_resume(perf_loop *l)
+PERF_INLINE_FN_ void perf_bench_resume(perf_loop *l)
 {
     if (l && l->pause)
         l->pause(l->state, 0);

@@ -54,8 +54,8 @@ cdef extern from "perf_bench.h" nogil:
     perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts) noexcept
     int perf_bench_next(perf_bench *b) noexcept
     perf_result perf_bench_end(perf_bench *b) noexcept
-    void perf_loop_pause(perf_loop *l) noexcept
-    void perf_loop_resume(perf_loop *l) noexcept
+    void perf_bench_pause(perf_loop *l) noexcept
+    void perf_bench_resume(perf_loop *l) noexcept
     int perf_loop_slice_begins(const perf_loop *l) noexcept
     const char *perf_result_text(perf_result *r) noexcept
     void perf_clobber() noexcept

@@ -1087,10 +1087,10 @@ static void loops(void)
         perf_loop     none = PERF_ZERO, still = PERF_ZERO;
         perf_accuracy a;
         memset(&a, 0, sizeof a);
-        perf_loop_pause(NULL);
-        perf_loop_resume(NULL);
-        perf_loop_pause(&none);
-        perf_loop_resume(&none);
+        perf_bench_pause(NULL);
+        perf_bench_resume(NULL);
+        perf_bench_pause(&none);
+        perf_bench_resume(&none);
         perf_ab_accuracy(NULL, a);
         perf_ab_accuracy(&b, a); /* a bench compares nothing */
         perf_race_name(NULL, 0, "x");

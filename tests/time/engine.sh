@@ -38,8 +38,8 @@ double alone(int kind)                  /* each kind of loop; ns of the slowest 
         b = perf_bench_begin("alone", PERF_NULL_);
         while (perf_bench_next(&b)) {
             if (perf_loop_slice_begins(&b)) {
-                perf_loop_pause(&b);
-                perf_loop_resume(&b);
+                perf_bench_pause(&b);
+                perf_bench_resume(&b);
             }
             x *= 1.0000001;
             perf_keep(x);

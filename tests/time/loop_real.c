@@ -241,9 +241,9 @@ static void waits(void)
     b = perf_bench_begin("paused by both clocks", &o);
     while (perf_bench_next(&b)) {
         x = chain(x, 400000);
-        perf_loop_pause(&b);
+        perf_bench_pause(&b);
         x = chain(x, 4000000);
-        perf_loop_resume(&b);
+        perf_bench_resume(&b);
     }
     r = perf_bench_end(&b);
     CHECK(r.cpu.count && r.cpu.p50 < 0.5 * (r.first_ns + r.cpu.p50 * 10.0), "%s", perf_result_text(&r));

@@ -149,11 +149,11 @@ static void bench(void)
     b = perf_bench_begin("paused in each iteration", NULL);
     while (perf_bench_next(&b)) {
         spend(400.0);
-        perf_loop_pause(&b);
+        perf_bench_pause(&b);
         spend(5000.0);
-        perf_loop_pause(&b);                   /* doubled: ignored                                */
-        perf_loop_resume(&b);
-        perf_loop_resume(&b);
+        perf_bench_pause(&b);                   /* doubled: ignored                                */
+        perf_bench_resume(&b);
+        perf_bench_resume(&b);
         spend(600.0);
     }
     r = perf_bench_end(&b);
@@ -162,28 +162,28 @@ static void bench(void)
     b = perf_bench_begin("paused by slice", NULL);
     while (perf_bench_next(&b)) {
         if (perf_loop_slice_begins(&b)) {
-            perf_loop_pause(&b);
+            perf_bench_pause(&b);
             spend(1e5);
-            perf_loop_resume(&b);
+            perf_bench_resume(&b);
         }
         spend(1000.0);
     }
     r = perf_bench_end(&b);
     CHECK(near_to(r.time.p50, 1000.0, 1e-3), "set-up by slice is not timed: %g", r.time.p50);
     b = perf_bench_begin("never resumed", NULL);
-    perf_loop_pause(&b);
+    perf_bench_pause(&b);
     while (perf_bench_next(&b)) {
         spend(2e5);
-        perf_loop_pause(&b);
+        perf_bench_pause(&b);
         spend(9e9);
     }
     r = perf_bench_end(&b);
     CHECK(near_to(r.time.p50, 2e5, 1e-3), "until the end of the slice: %g", r.time.p50);
     memset(&b, 0, sizeof b);
-    perf_loop_pause(&b);
-    perf_loop_resume(&b);
-    perf_loop_pause(NULL);
-    perf_loop_resume(NULL);
+    perf_bench_pause(&b);
+    perf_bench_resume(&b);
+    perf_bench_pause(NULL);
+    perf_bench_resume(NULL);
     CHECK(!perf_loop_slice_begins(NULL), "NULL");
 }
 
@@ -675,10 +675,10 @@ static void hooks_of_ab(void)
     ab = perf_ab_begin("hooks", &o);
     while ((v = perf_ab_next(&ab)) >= 0) {
         if (perf_loop_slice_begins(&ab)) {
-            perf_loop_pause(&ab);
+            perf_bench_pause(&ab);
             begins[v]++;
             spend(1e5);
-            perf_loop_resume(&ab);
+            perf_bench_resume(&ab);
         }
         spend(v ? 500.0 : 1000.0);
     }
@@ -687,8 +687,8 @@ static void hooks_of_ab(void)
           begins[0], calls[1], begins[1]);
     CHECK(near_to(r.baseline.p50, 1000.0, 1e-3) && near_to(r.candidate.p50, 500.0, 1e-3),
           "neither is timed: %g %g", r.baseline.p50, r.candidate.p50);
-    perf_loop_pause(NULL);
-    perf_loop_resume(NULL);
+    perf_bench_pause(NULL);
+    perf_bench_resume(NULL);
     CHECK(!perf_loop_slice_begins(NULL), "NULL");
 }
 
@@ -771,8 +771,8 @@ static void races(int runs)
     CHECK(perf_race_next(&none) == -1 && perf_race_end(&none).status == PERF_ESTATE &&
               perf_race_end(NULL).status == PERF_ESTATE && perf_race_end(&race).status == PERF_ESTATE,
           "zero, NULL, twice");
-    perf_loop_pause(NULL);
-    perf_loop_resume(NULL);
+    perf_bench_pause(NULL);
+    perf_bench_resume(NULL);
     perf_race_name(NULL, 0, "x");
     perf_race_name(&none, 0, "x");
     CHECK(!perf_loop_slice_begins(NULL), "NULL");
@@ -1480,7 +1480,7 @@ static void said(void)
 
     while (perf_bench_next(&b)) {
         spend(2e5 * (1.0 + uniform()));
-        perf_loop_pause(&b);
+        perf_bench_pause(&b);
     }
     r = perf_bench_end(&b);
     CHECK(r.warnings & (uint32_t)PERF_WARN_PAUSED, "a pause without resume");
@@ -1492,13 +1492,13 @@ static void said(void)
     while ((v = perf_ab_next(&ab)) >= 0) {
         spend(2e5);
         if (v)
-            perf_loop_pause(&ab);
+            perf_bench_pause(&ab);
     }
     CHECK(perf_ab_end(&ab).warnings & (uint32_t)PERF_WARN_PAUSED, "in an A/B loop");
     b = perf_bench_begin("paused for good in each iteration", NULL);
     while (perf_bench_next(&b)) {
         spend(1000.0);
-        perf_loop_pause(&b);
+        perf_bench_pause(&b);
     }
     r = perf_bench_end(&b);
     CHECK(r.status == PERF_ESTATE && r.time.count == 0 && (r.warnings & (uint32_t)PERF_WARN_PAUSED),

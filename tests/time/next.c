@@ -92,8 +92,8 @@ void vector_paused(void)
     perf_bench b = perf_bench_begin("bench", NULL);
 
     while (perf_bench_next(&b)) {
-        perf_loop_pause(&b);
-        perf_loop_resume(&b);
+        perf_bench_pause(&b);
+        perf_bench_resume(&b);
         SUM;
     }
     (void)perf_bench_end(&b);
