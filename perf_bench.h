@@ -99,10 +99,11 @@ PERF_FN int         perf_bench_next(perf_bench *b); /* 1: run the body once; 0: 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_result perf_bench_end(perf_bench *b);
 
-/* Around work that is not to be timed, in any loop: bench, A/B or race.  Each pair reads the
- * clocks twice, and that time is taken off, right to some ns: fine once a slice, or around
- * microseconds. A pause that is not resumed lasts until the last iteration of the slice, and the
- * result says so. A second pause, or one outside of a loop, is ignored.                          */
+/* Around work that is not to be timed, in any loop: bench, A/B or race.  What a pair costs is
+ * measured at the first pause and taken off.  Some ns stay open, as the work around it overlaps the
+ * reading of the clock: intervals hold them, and over 1 % there is a note (PERF_WARN_PAUSES).  So:
+ * once a slice, or around microseconds.  A pause that is not resumed lasts until the last iteration
+ * of the slice, and the result says so.  A second pause, or one outside of a loop, is ignored.    */
 PERF_FN void perf_bench_pause(perf_loop *l);
 PERF_FN void perf_bench_resume(perf_loop *l);
 

@@ -123,6 +123,10 @@ typedef struct perf_timer_ {
     int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
     uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
     int         backwards, unresumed;
+    int         pauses;                 /* of this slice                                          */
+    int         pause_known;            /* for so many clocks is it known what a pause costs      */
+    double      pause_ns[PERF_CLOCKS_]; /* what a pause and its resume show beside what they hide */
+    double      pause_doubt_ns;         /* by so much more or less, as the work around them is    */
 } perf_timer_;
 
 #define PERF_RACE_MOST_       64
@@ -140,6 +144,7 @@ typedef struct perf_slice_ {
     double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
     uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
     double        forced;               /* switches in them that the body did not ask for         */
+    double        doubt_ns;             /* of a slice, by the pauses in it                        */
     int           readings;             /* at this batch                                          */
     int           steady;               /* the batch is chosen                                    */
     double       *ns;                   /* ns per iteration, by slice; room for all that may come */
@@ -209,6 +214,16 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
     __asm__("" : "+r"(yes));
 #endif
     return yes;
+}
+
+/* The compiler must take *x for changed here. */
+PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
+{
+#if !PERF_TCC_
+    __asm__ __volatile__("" : "+r"(*x));
+#else
+    (void)x;
+#endif
 }
 
 #define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
@@ -344,7 +359,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 {
     int i;
 
-    t->paused = 0;
+    t->paused = t->pauses = 0;
     PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
     t->waits_at = t->clocks > 1 ? perf_switches_(&t->forced_at) : -1;
     for (i = t->clocks; i--;)
@@ -354,7 +369,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 /* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
-    double  raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
+    double  raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others, ns;
     int64_t forced = 0;
     int     i;
 
@@ -365,6 +380,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         t->ns[i] = t->ns[i] > 0.0 ? t->ns[i] : 0.0;
     }
     t->unresumed |= t->paused;
+    ns = t->pause_doubt_ns * t->pauses;
+    p->doubt_ns = p->doubt_ns > ns ? p->doubt_ns : ns;
     p->runs += p->batch;
     if (raw[0] < 0.0) {
         t->backwards++;
@@ -407,22 +424,126 @@ PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seco
            t->spent_ns > max_seconds * 1e9;
 }
 
+/* Nothing after it begins before all before it has ended: a reading of the clock is where it stands. */
+PERF_FN void perf_fence_(void)
+{
+#if PERF_TCC_
+    ;
+#elif defined(__x86_64__) || defined(__SSE2__)
+    __asm__ __volatile__("lfence" : : : "memory");
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb" : : : "memory");
+#else
+    perf_clobber();
+#endif
+}
+
+PERF_FN void perf_timer_pause_(perf_timer_ *t)
+{
+    int i;
+
+    perf_fence_();
+    t->paused = 1;
+    for (i = 0; i < t->clocks; i++)
+        t->paused_at[i] = perf_timer_clock_(i);
+}
+
+PERF_FN void perf_timer_resume_(perf_timer_ *t)
+{
+    double paused;
+    int    i;
+
+    t->paused = 0;
+    t->pauses++;
+    for (i = t->clocks; i--;) {
+        paused = perf_timer_since_(t->paused_at[i], perf_timer_clock_(i));
+        t->paused_ns[i] += paused >= 0.0 ? paused + t->pause_ns[i] : 0.0;
+    }
+    perf_fence_();
+}
+
+enum { PERF_PROBE_PAIRS_ = 32, PERF_PROBE_CHAIN_ = 24, PERF_PROBE_TRIES_ = 9 };
+
+/* ns a pair that 32 pairs show; each is followed by a chain of so many steps. */
+PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double *ns)
+{
+    void (*volatile pause)(perf_timer_ *) = perf_timer_pause_;  /* called as a body calls it      */
+    void (*volatile resume)(perf_timer_ *) = perf_timer_resume_;
+    uint64_t began[PERF_CLOCKS_], x;
+    int      i, k;
+
+    PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
+    for (i = t->clocks; i--;)
+        began[i] = perf_timer_clock_(i);
+    perf_fence_();
+    for (k = 0; k < PERF_PROBE_PAIRS_; k++) {
+        if (pairs) {
+            pause(t);
+            resume(t);
+        }
+        for (i = 0, x = 1; i < steps; i++) {        /* without a pause, the next chain overlaps it */
+            x = x * UINT64_C(6364136223846793005) + 1;
+            perf_hide_(&x);
+        }
+    }
+    perf_fence_();
+    for (i = 0; i < t->clocks; i++) {
+        ns[i] = perf_timer_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
+        ns[i] = (ns[i] - t->overhead_ns[i]) / PERF_PROBE_PAIRS_;
+    }
+}
+
+/* What a pair costs, by each clock: between nothing, and between work that cannot overlap it.  The
+ * lesser is taken off; the doubt is their difference and half of what tries differ by.           */
+PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
+{
+    perf_timer_ t = *real;
+    double      bare[PERF_CLOCKS_], chain[PERF_CLOCKS_], alone[PERF_CLOCKS_];
+    double      between[PERF_CLOCKS_][PERF_PROBE_TRIES_], among[PERF_CLOCKS_][PERF_PROBE_TRIES_];
+    double      low, high, spread = 0.0;
+    int         i, k;
+
+    PERF_LIBC_(memset)(t.pause_ns, 0, sizeof t.pause_ns);
+    for (k = 0; k < PERF_PROBE_TRIES_; k++) {
+        perf_pause_try_(&t, 1, 0, bare);
+        perf_pause_try_(&t, 1, PERF_PROBE_CHAIN_, chain);
+        perf_pause_try_(&t, 0, PERF_PROBE_CHAIN_, alone);
+        for (i = 0; i < t.clocks; i++) {
+            between[i][k] = bare[i];
+            among[i][k] = chain[i] - alone[i];
+        }
+    }
+    for (i = 0; i < t.clocks; i++) {
+        perf_sort_values(between[i], PERF_PROBE_TRIES_);
+        perf_sort_values(among[i], PERF_PROBE_TRIES_);
+        low = between[i][PERF_PROBE_TRIES_ / 2];
+        high = among[i][PERF_PROBE_TRIES_ / 2];
+        to->pause_ns[i] = low < high ? low : high;
+        if (i == PERF_BY_WALL_)
+            spread = between[i][PERF_PROBE_TRIES_ - 2] - between[i][1];
+        low = low < high ? high - low : low - high;
+        if (i == PERF_BY_WALL_ || low > to->pause_doubt_ns)
+            to->pause_doubt_ns = low;
+    }
+    to->pause_doubt_ns += 0.5 * spread;
+}
+
 /* Pauses (on 1) or resumes; a doubled one is ignored. */
 PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *s, int on)
 {
     perf_timer_ *t = &s->timer;
-    double       paused;
-    int          i;
 
     if (t->paused == on)
         return;
-    t->paused = on;
-    for (i = 0; on && i < t->clocks; i++)
-        t->paused_at[i] = perf_timer_clock_(i);
-    for (i = on ? 0 : t->clocks; i--;) {
-        paused = perf_timer_since_(t->paused_at[i], perf_timer_clock_(i));
-        t->paused_ns[i] += paused >= 0.0 ? paused + t->overhead_ns[i] : 0.0;
+    if (!on) {
+        perf_timer_resume_(t);
+        return;
     }
+    perf_timer_pause_(t);
+    if (t->pause_known == t->clocks)
+        return;
+    t->pause_known = t->clocks;                     /* within the pause, so that it is not timed  */
+    perf_pause_probe_(t, t);
 }
 
 /* ---- variant ---- */
@@ -1042,6 +1163,13 @@ PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
         r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
+/* The interval of the median, by so many ns more on each side. */
+PERF_COLD_FN_ void perf_summary_widen_(perf_summary *s, double by)
+{
+    s->p50_low = s->p50_low > by ? s->p50_low - by : 0.0;
+    s->p50_high += by;
+}
+
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64_t left)
 {
     perf_result         r = PERF_ZERO;
@@ -1073,11 +1201,16 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     if (r.time.count) {
         if (s->timer.coarse && r.decides == PERF_DECIDES_WALL) {    /* right to a step            */
             step = perf_timer_tick_(&s->timer) / PERF_CAST_(double, p->batch);
-            r.time.p50_low = r.time.p50_low > step ? r.time.p50_low - step : 0.0;
-            r.time.p50_high += step;
+            perf_summary_widen_(&r.time, step);
             if (step > 0.001 * r.time.p50)
                 r.warnings |= PERF_WARN_RESOLUTION;
         }
+        step = p->doubt_ns / PERF_CAST_(double, p->batch);
+        perf_summary_widen_(&r.time, step);
+        if (r.cpu.count)
+            perf_summary_widen_(&r.cpu, step);
+        if (step > 0.01 * sum->p50)
+            r.warnings |= PERF_WARN_PAUSES;
         r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), p->count, sum, r.overhead_ns);
         if (!perf_bench_narrow_(s, sum))
             r.warnings |= PERF_WARN_NOISY;
@@ -1130,7 +1263,7 @@ PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i, int j)
 {
     double a = s->arm[j].fastest, b = s->arm[i].fastest, tick = perf_timer_tick_(&s->timer);
 
-    return perf_step_log_(tick / a, tick / b);
+    return perf_step_log_((tick + s->arm[j].doubt_ns) / a, (tick + s->arm[i].doubt_ns) / b);
 }
 
 /* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many.

@@ -26,6 +26,7 @@ cdef extern from "perf_verdict.h" nogil:
         PERF_WARN_SHAPE
         PERF_WARN_TURNS
         PERF_WARN_NAME
+        PERF_WARN_PAUSES
         PERF_WARN_NONE
 
     ctypedef struct perf_interval:
