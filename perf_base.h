@@ -12,6 +12,15 @@
 #if !defined(__GNUC__) && !defined(__TINYC__)
 #error "perf.h needs a compiler that speaks GNU C: gcc, clang, nvcc, tcc; on Windows those of mingw"
 #endif
+/* One sentence and no more: the #include cannot be found, which ends the compilation. */
+#if defined(__cplusplus) && __cplusplus < 201103L
+#error "perf.h needs C++11: compile with -std=c++11 or later"
+#include <perf.h needs C++11>
+#elif !defined(__cplusplus) && defined(__STRICT_ANSI__) &&                                        \
+    (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "perf.h needs C99: compile with -std=c99, -std=gnu99 or later (-ansi is C90)"
+#include <perf.h needs C99>
+#endif
 
 /* The one hand-written version of the project: major * 10000 + minor * 100 + patch. */
 #define PERF_VERSION 100
@@ -40,11 +49,19 @@
 /* >>compiler --------------------------------------------------------------------------------- */
 
 /* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_; clang as the host
- * compiler of nvcc, which shows it no headers, about functions that are not used.                */
+ * compiler of nvcc, which shows it no headers, about functions that are not used.
+ * PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on others, and {0} is C alone. */
+#if defined(__clang__) || defined(__TINYC__)
+#define PERF_QUIET_CASTS_
+#elif defined(__cplusplus)
+#define PERF_QUIET_CASTS_ _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+#else
+#define PERF_QUIET_CASTS_ _Pragma("GCC diagnostic ignored \"-Wc++-compat\"")
+#endif
 #if defined(__GNUC__) && !defined(__TINYC__) && (!defined(__clang__) || defined(__NVCC__))
 #define PERF_QUIET_                                                                              \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")            \
-        _Pragma("GCC diagnostic ignored \"-Wunused-function\"")
+        _Pragma("GCC diagnostic ignored \"-Wunused-function\"") PERF_QUIET_CASTS_
 #define PERF_LOUD_  _Pragma("GCC diagnostic pop")
 #else
 #define PERF_QUIET_
@@ -322,13 +339,12 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   perf_getenv_, PERF_ERRNO_  a variable of the environment; errno; PERF_CLOCK_*_ID_  of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
-#define PERF_STATUS_TEXT_(name, text) case name: return text;
+#define PERF_STATUS_TEXT_(name, text)                                                            \
+    if (s == name)                                                                                \
+        return text;
 PERF_FN const char *perf_status_text(perf_status s)
 {
-    switch (s) {
-        PERF_STATUS_LIST_(PERF_STATUS_TEXT_)
-    case PERF_STATUS_COUNT_: break;
-    }
+    PERF_STATUS_LIST_(PERF_STATUS_TEXT_)
     return "unknown status";
 }
 #undef PERF_STATUS_TEXT_

@@ -196,18 +196,19 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
 /* "copy 4 KiB" as copy_4_KiB, with `first` 32 as Copy_4_KiB: no blanks, nor any of Unicode. */
 PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *o, const char *s, int first)
 {
-    int n;
+    perf_char_ c;
 
-    for (; *s; s += n ? n : 1, first = 0) {
-        unsigned char c = PERF_CAST_(unsigned char, s[0]), d = PERF_CAST_(unsigned char, s[1]);
-        n = perf_utf8_(s);
-        if (n == 0 || c <= 0x20 || c == 0x7f || (c == 0xc2 && d <= 0xa0) ||
-            (c == 0xe1 && d == 0x9a) || (c == 0xe2 && d <= 0x81) || (c == 0xe3 && d == 0x80))
+    for (; *s; s += c.bytes, first = 0) {
+        int blank;
+        c = perf_char_of_(s);
+        blank = c.code == ' ' || c.code == 0xa0 || (c.code >= 0x1680 && c.code < 0x16c0) ||
+                (c.code >= 0x2000 && c.code < 0x2080) || (c.code >= 0x3000 && c.code < 0x3040);
+        if (c.broken || c.control || blank)
             perf_put_char_(o, '_');
-        else if (c >= 'a' && c <= 'z')
-            perf_put_char_(o, PERF_CAST_(char, c - first));
+        else if (c.code >= 'a' && c.code <= 'z')
+            perf_put_char_(o, PERF_CAST_(char, *s - first));
         else
-            perf_put_n_(o, s, PERF_CAST_(size_t, n));
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
     }
 }
 
@@ -274,7 +275,7 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *
                                     double x)
 {
     perf_say_(o, "%s%s{%s=", name, part, label);
-    perf_put_escaped_(o, value, 2);
+    perf_put_label_(o, value);
     o->len--;                                   /* without the closing quote                      */
     perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
 }
@@ -368,13 +369,13 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
 {
-    int rest = 0;               /* of the present character, which is valid                       */
+    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
+    char     *end;
 
-    for (; *name; name++, rest--) {
-        unsigned char c = PERF_CAST_(unsigned char, *name);
-        rest = rest > 0 ? rest : perf_utf8_(name);
-        *f->p++ = !rest ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
-    }
+    perf_put_clean_(&o, name, '_');
+    for (end = f->p + o.len; f->p < end; f->p++)
+        if (*f->p == ';')                       /* it stands between the names of a path          */
+            *f->p = '_';
 }
 
 PERF_COLD_FN_ void perf_folded_go_(void *with)

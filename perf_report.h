@@ -91,7 +91,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_zone_, perf_zone_at_  one event, decoded; perf_digits_us_  digits
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
- *   perf_screen_of_, PERF_COLOR_  columns of a screen; what it can show                          */
+ *   perf_screen_of_  columns of a screen; what it can show                                       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -420,8 +420,6 @@ PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
 {
     return r && r->clock ? 1.0 : perf_tick_ns_();
 }
-
-enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };       /* what a screen can show: perf_out_.style        */
 
 /* Makes rows of a table fit the screen.  `columns` has the widths of the cells of a perf_putf_,
  * the name's first: "28 10 10b 10a".  Cells with a letter are left out, `a` first; one with a `*`
@@ -1424,7 +1422,6 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
 }
 
 #if PERF_POSIX_FILES_
-extern int perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
 extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
 extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
 #if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
@@ -1536,12 +1533,15 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 {
     const char *s, *blank = p;
-    int         column = 0, n, whole = 1;
+    perf_char_  c;
+    int         column = 0, whole = 1;
 
-    for (s = p; *s; s += n) {
-        n = perf_utf8_(s);
-        column += *s == '\033' ? s[3] == 'm' ? -3 : -4 : PERF_CAST_(int, perf_columns_(s, n));
-        n += !n;
+    for (s = p; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (*s == '\033')                       /* a colour: its other characters count, too      */
+            column -= s[3] == 'm' ? 3 : 4;
+        else
+            column += PERF_CAST_(int, perf_char_columns_(c));
         if (*s == '\n' || *s == ' ')
             blank = s;
         column = *s == '\n' ? 0 : column;
@@ -1558,7 +1558,7 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
 {
     perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO, first;
+    perf_out_      o = PERF_ZERO;
     perf_status    status = PERF_ENOMEM;
 
     if (!file)
@@ -1569,14 +1569,10 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
         perf_screen_of_(&o, file);
 #endif
-    first = o;
-    perf_snapshot_put_(&first, &s);
-    o.cap = first.len + 4096;                   /* slack: benches of other threads may finish     */
-    o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
-    if (o.p) {
-        perf_snapshot_put_(&o, &s);
+    o.grows = 1;                                /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&o, &s);
+    if (o.p && !o.failed)
         status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
-    }
     PERF_FREE(o.p);
     PERF_FREE(s.row);
     perf_tree_free_(s.tree);

@@ -10,7 +10,8 @@
  * perf.h and reads: perf_report(), perf_trace_save(), PERF_AT_EXIT, perf_enable(), any call of
  * perf_record.h and what is built on it.  That file brings the core; the marks of all files and of
  * all shared objects find it, in whatever order they are loaded.  Where nobody reads, a mark costs
- * one compare and nothing is kept.  PERF_DISABLE=1: not even that.
+ * one compare and nothing is kept.  PERF_DISABLE=1: not even that.  With PERF_AT_EXIT 1 above it,
+ * this header brings perf_report.h.
  * Sections (search for ">>"):  scopes  internal  private  off  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_SCOPE_H
@@ -25,9 +26,9 @@ PERF_BEGIN_DECLS
  *     PERF_FUNCTION();               the same, named after the function
  *     perf_scope s = perf_scope_begin("decode");  ...  perf_scope_end(&s);
  *
- * Names of the macros are literals; perf_scope_begin takes any text.  In C a goto or a case label
- * must not jump past a PERF_SCOPE into its block: give the scope braces of its own (gcc finds such
- * jumps with -Wjump-misses-init, clang and C++ refuse them).
+ * Names of the macros are literals; perf_scope_begin takes any text.  A goto or a case label must
+ * not jump past a PERF_SCOPE into its block: gcc, clang and C++ refuse it, tcc does not see it.
+ * Give the scope braces of its own.
  * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
  * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
  * Scopes of one name are one row in the report.  A hot scope costs 1 to 1.4 times what reading the
@@ -131,15 +132,17 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
-#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_SCOPE(name)                                                                          \
+    PERF_ONLY_LITERAL_(name) PERF_SCOPE_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
-#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, __COUNTER__)
+#define PERF_WAIT(name)                                                                           \
+    PERF_ONLY_LITERAL_(name) PERF_SCOPE_(PERF_LITERAL_(name), PERF_KIND_WAIT_, __COUNTER__)
 #define PERF_LAP(lap, name)                                                                       \
-    PERF_AT_SITE_("" name "", PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
 #define PERF_COUNT(name, value)                                                                   \
-    PERF_AT_SITE_("" name "", PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
+    PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
-    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_,                                                 \
+    PERF_AT_SITE_(name, PERF_KIND_INSTANT_,                                                       \
                   perf_instant_at_(&perf_site_here_, PERF_NULL_, PERF_NULL_))
 #define PERF_SCOPE_VALUE(name, n)   perf_scope_value("" name "", n)
 #define PERF_SCOPE_TEXT(name, text) perf_scope_text("" name "", text)
@@ -159,13 +162,46 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 #define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
 
+/* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
+ * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */
+#if PERF_TCC_
+#define PERF_ONLY_LITERAL_(name)
+#define PERF_LITERAL_(name) "" name ""
+#elif defined(__cplusplus)
+#define PERF_ONLY_LITERAL_(name)                                                                  \
+    static_assert(__builtin_constant_p(name), "perf.h: this name must be a literal; "             \
+                  "perf_scope_begin() and its kin take names made at run time");
+#define PERF_LITERAL_(name) name
+#else
+#define PERF_ONLY_LITERAL_(name)
+#define PERF_LITERAL_(name)                                                                       \
+    __extension__(__builtin_choose_expr(__builtin_constant_p(name), name, "") +                   \
+                  0 * sizeof(struct {                                                             \
+                      int this_name_must_be_a_literal_but_perf_scope_begin_takes_any              \
+                          : __builtin_constant_p(name) ? 1 : -1;                                  \
+                  }))
+#endif
+
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
 #define PERF_AT_SITE_(name, kind, call)                                                           \
     do {                                                                                          \
-        PERF_SITE_(perf_site_here_, name, kind);                                                  \
+        PERF_ONLY_LITERAL_(name)                                                                  \
+        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
         call;                                                                                     \
     } while (0)
+
+/* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
+ * refuse it; so does gcc where the jump enters the scope of a type of variable size.  That type
+ * costs nothing from -O1 on.                                                                     */
+#if defined(__cplusplus) || defined(__clang__) || PERF_TCC_
+#define PERF_NO_JUMP_(type, site)
+#else
+#define PERF_NO_JUMP_(type, site)                                                                 \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wvla\"")                    \
+    typedef char type[(site).line] PERF_ATTR_((__unused__));                                      \
+    _Pragma("GCC diagnostic pop")
+#endif
 
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
@@ -174,6 +210,7 @@ PERF_FN void perf_thread_name(const char *name);
                  PERF_CAT_(perf_open_, n))
 #define PERF_SCOPE2_(name, kind, site, span, open)                                                \
     PERF_SITE_(site, name, kind);                                                                 \
+    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
     perf_span_ span;                                                                              \
     PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 
@@ -181,6 +218,7 @@ PERF_FN void perf_thread_name(const char *name);
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   perf_site_, PERF_SITE_  what a mark says, constant but for its id; PERF_KIND_*_  what it is
+ *   PERF_NO_JUMP_  no goto into the block past a scope
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   perf_recorder_, perf_spent_  a thread; PERF_SELF_  the caller's or NULL; PERF_ASK_*_  asks it
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
@@ -464,7 +502,8 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
                          ".byte 0\n"
                          ".quad perf_anchor_v1_ - .\n"
                          ".popsection\n"
-                         ".endif\n");
+                         ".endif\n"        /* --gc-sections keeps what is referred to            */
+                         ".reloc ., BFD_RELOC_NONE, perf_note_v1_\n");
     (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
 #else
     (void)s;
@@ -921,5 +960,10 @@ public:
 
 #if !PERF_ONE_CORE_
 #include "perf_record.h"        /* here every file that marks carries the core                    */
+#endif
+#if defined(PERF_AT_EXIT) && !defined(PERF_H_RECORDS)
+#if PERF_AT_EXIT
+#include "perf_report.h"        /* who asks for a report at the end gets what makes it            */
+#endif
 #endif
 #endif /* PERF_SCOPE_H */

@@ -2,7 +2,8 @@
  *
  *   char      line[80];
  *   perf_out_ o = perf_out_open_(line, sizeof line);
- *   perf_putf_(&o, "%-12s%10g\n", name, ns);               // "load           1.23 us"
+ *   perf_put_(&o, "load took ");
+ *   perf_put_ns_(&o, 1234);                                 // "load took 1.23 us"
  *
  * For the library itself.  It calls no printf: no locale, no stdio, and fast enough for traces.
  * Sections (search for ">>"):  internal  private
@@ -15,22 +16,28 @@
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use; all but the last three write into a perf_out_ ---------
+/* >>internal: what other headers may use; all but the last four write into a perf_out_ ----------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
+ *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
+ *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
+ *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: with blanks behind
+ *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
+ *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
+ *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_putf_, perf_putv_  by a format, see below
- *   perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, bytes, numbers
- *   perf_put_cut_, perf_put_cell_  a name or a text in the columns of a table
- *   perf_put_json_, perf_put_csv_, perf_put_escaped_  a name in quotes, as a program reads it
- *   perf_digits_, perf_utf8_, perf_columns_  digits in memory; bytes, columns of a character     */
+ *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8       */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
     size_t len;         /* characters asked for so far, also past the end                         */
     size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
     int    width;       /* columns of the screen; 0: as many as there are                         */
-    int    style;       /* what it can show, see perf_report.h                                    */
+    int    style;       /* what it can show: PERF_BARS_, PERF_COLOR_                              */
     uint32_t skip;      /* bit i: cell i of a perf_putf_ is left out, with the text after it      */
+    int    grows;       /* 1: p comes from PERF_MALLOC, and is replaced by more when it is full   */
+    int    failed;      /* 1: there was no memory to grow; the text is cut                        */
 } perf_out_;
+enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
 
 /* Writes a format.  Compilers check the arguments, because its letters are those of printf.  Only
  * these exist, and %g and %e mean something else:
@@ -41,8 +48,11 @@ typedef struct perf_out_ {
 PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
-/* >>private ------------------------------------------------------------------------------------ */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
+/* ---- plain text ---- */
+
+/* A text in `cap` bytes at `out`; NULL: it only counts. */
 PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
 {
     perf_out_ o = PERF_ZERO;
@@ -54,8 +64,29 @@ PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
     return o;
 }
 
+/* Doubles the room of a text that grows. */
+PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
+{
+    size_t cap = o->cap ? 2 * o->cap : 4096;
+    char  *more = PERF_CAST_(char *, PERF_MALLOC(cap));
+
+    if (!more) {
+        o->grows = 0;
+        o->failed = 1;
+        return;
+    }
+    more[0] = '\0';
+    if (o->p)
+        PERF_LIBC_(memcpy)(more, o->p, o->len + 1);
+    PERF_FREE(o->p);
+    o->p = more;
+    o->cap = cap;
+}
+
 PERF_FN void perf_put_char_(perf_out_ *o, char c)
 {
+    if (o->grows && o->len + 1 >= o->cap)
+        perf_out_more_(o);
     if (o->len + 1 < o->cap) {
         o->p[o->len] = c;
         o->p[o->len + 1] = '\0';
@@ -73,6 +104,14 @@ PERF_FN void perf_put_(perf_out_ *o, const char *s)
 {
     perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
 }
+
+PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *o, size_t n)
+{
+    for (; n; n--)
+        perf_put_char_(o, ' ');
+}
+
+/* ---- numbers ---- */
 
 /* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
 PERF_FN char *perf_digits_(char *p, uint64_t v)
@@ -99,6 +138,9 @@ PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
     perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
 }
 
+/* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
+PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
+
 /* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
 PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 {
@@ -117,16 +159,12 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
         perf_put_(o, "inf");
         return;
     }
-    for (i = 0; i < decimals; i++)
-        scale *= 10;
     if (x >= 1e18) {                            /* too large for the split below                  */
-        for (i = 0; x >= 10.0; i++)
-            x /= 10.0;
-        perf_put_fixed_(o, x, decimals > 6 ? 6 : decimals < 2 ? 2 : decimals);
-        perf_put_char_(o, 'e');
-        perf_put_u64_(o, PERF_CAST_(uint64_t, i));
+        perf_put_huge_(o, x, decimals);
         return;
     }
+    for (i = 0; i < decimals; i++)
+        scale *= 10;
     whole = PERF_CAST_(uint64_t, x);
     frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
     if (frac >= scale) {
@@ -142,88 +180,175 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
     }
 }
 
-/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s"; or "512 B", "1.5 MiB". */
-PERF_COLD_FN_ void perf_put_scaled_(perf_out_ *o, double x, int bytes)
+PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
 {
-    static const char *const unit[2][5] = {{" ns", " us", " ms", " s", ""},
-                                           {" B", " KiB", " MiB", " GiB", " TiB"}};
-    double                   size = x < 0 ? -x : x;
-    int                      u = 0;
+    int tens = 0;
 
-    for (; u < 3 + bytes && size >= (bytes ? 1023.5 : 999.5); u++) {
-        size /= bytes ? 1024 : 1000;
-        x /= bytes ? 1024 : 1000;
+    for (; x >= 10.0; tens++)
+        x /= 10.0;
+    if (decimals > 6)
+        decimals = 6;
+    if (decimals < 2)
+        decimals = 2;
+    perf_put_fixed_(o, x, decimals);
+    perf_put_char_(o, 'e');
+    perf_put_u64_(o, PERF_CAST_(uint64_t, tens));
+}
+
+/* The text `before`, then x as perf_put_fixed_ does. */
+PERF_COLD_FN_ void perf_put_number_(perf_out_ *o, const char *before, double x, int decimals)
+{
+    perf_put_(o, before);
+    perf_put_fixed_(o, x, decimals);
+}
+
+/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
+PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
+{
+    static const char *const unit[] = {" ns", " us", " ms", " s"};
+    double                   size = ns < 0 ? -ns : ns;
+    int                      i = 0, decimals = 0;
+
+    for (; i < 3 && size >= 999.5; i++) {
+        size /= 1000;
+        ns /= 1000;
     }
-    perf_put_fixed_(o, x, bytes ? u && size < 99.95 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
-    perf_put_(o, unit[bytes][u]);
+    if (size < 99.95)
+        decimals = 1;
+    if (size < 9.995)
+        decimals = 2;
+    perf_put_fixed_(o, ns, decimals);
+    perf_put_(o, unit[i]);
 }
 
-/* Length of the UTF-8 character at s, 0 if it is not one. */
-PERF_COLD_FN_ int perf_utf8_(const char *s)
+/* "512 B", "1.5 MiB", "200 GiB". */
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
 {
-    unsigned char c = PERF_CAST_(unsigned char, *s), second;
-    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    int           i;
+    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    double                   size = bytes < 0 ? -bytes : bytes;
+    int                      i = 0;
 
-    for (i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
-    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
-        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
-        return 0;
-    return n;
+    for (; i < 4 && size >= 1023.5; i++) {
+        size /= 1024;
+        bytes /= 1024;
+    }
+    perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
+    perf_put_(o, unit[i]);
 }
 
-/* Columns of a terminal that the character of n bytes at s takes: 2 for East Asian wide ones and
- * emoji, 0 for combining marks, else 1 (by large blocks of Unicode's East Asian Width).          */
-PERF_COLD_FN_ size_t perf_columns_(const char *s, int n)
+/* ---- names: the one place that knows UTF-8 ---- */
+
+/* A character: how many bytes it has, 1 if it is broken. */
+typedef struct perf_char_ {
+    int      bytes;
+    int      broken;            /* 1: a byte that is no UTF-8                                     */
+    int      control;           /* 1: U+0000..001F, 007F, 0080..009F: a terminal obeys them       */
+    uint32_t code;              /* of Unicode; of a broken one its byte                           */
+} perf_char_;
+
+/* The character that begins at s; *s is not 0. */
+PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
 {
-    static const uint32_t block[][3] = {
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t              first = PERF_CAST_(unsigned char, *s);
+    perf_char_            c = {1, 0, 0, 0};
+    int                   i, bytes = 1, whole = 1;
+
+    c.code = first;
+    c.broken = first >= 0x80;
+    if (first >= 0xc2 && first < 0xe0)
+        bytes = 2;
+    else if (first >= 0xe0 && first < 0xf0)
+        bytes = 3;
+    else if (first >= 0xf0 && first < 0xf5)
+        bytes = 4;
+    if (bytes > 1) {
+        uint32_t code = first & (0xffu >> (bytes + 1));
+        for (i = 1; i < bytes && whole; i++) {
+            whole = (s[i] & 0xc0) == 0x80;
+            code = code << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
+        }
+        whole = whole && code >= least[bytes] && code <= 0x10ffff &&
+                (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
+        if (whole) {
+            c.bytes = bytes;
+            c.broken = 0;
+            c.code = code;
+        }
+    }
+    c.control = !c.broken && (c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0));
+    return c;
+}
+
+/* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
+ * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
+PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
+{
+    static const uint32_t block[][3] = {        /* first, last, columns                           */
         {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
         {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
         {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
         {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2}};
-    uint32_t c = PERF_CAST_(unsigned char, *s) & (0xffu >> (n + 1));
-    size_t   i;
+    size_t i;
 
-    for (i = 1; PERF_CAST_(int, i) < n; i++)
-        c = c << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
-    for (i = 0; n > 1 && i < sizeof block / sizeof *block; i++)
-        if (c >= block[i][0] && c <= block[i][1])
+    for (i = 0; i < sizeof block / sizeof *block; i++)
+        if (c.code >= block[i][0] && c.code <= block[i][1])
             return block[i][2];
     return 1;
 }
 
+/* Writes a text with `control` for each control character, '?' for each byte that is no UTF-8.
+ * control 0: such characters stay as they are.                                                   */
+PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
+{
+    perf_char_ c;
+
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken)
+            perf_put_char_(o, '?');
+        else if (c.control && control)
+            perf_put_char_(o, control);
+        else
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+    }
+}
+
 /* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
- * characters (of UTF-8, too) and bytes that are not UTF-8 become '?'.  Returns the columns left. */
+ * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
 PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
     size_t      columns = 0, shown = 0, wide;
     const char *s;
-    int         n;
+    perf_char_  c;
+    int         cut;
 
-    for (s = name; *s; s += n ? n : 1) {
-        n = perf_utf8_(s);
-        columns += perf_columns_(s, n);
+    for (s = name; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        columns += perf_char_columns_(c);
     }
-    for (; *name; name += n ? n : 1, shown += wide) {
-        unsigned char c = PERF_CAST_(unsigned char, *name);
-        n = perf_utf8_(name);
-        wide = perf_columns_(name, n);
-        if (columns > width && shown + wide + 3 > width)
+    cut = columns > width;
+    for (; *name; name += c.bytes, shown += wide) {
+        c = perf_char_of_(name);
+        wide = perf_char_columns_(c);
+        if (cut && shown + wide + 3 > width)
             break;
-        if (n == 0 || c < 0x20 || c == 0x7f ||
-            (c == 0xc2 && PERF_CAST_(unsigned char, name[1]) < 0xa0))
+        if (c.broken || c.control)
             perf_put_char_(o, '?');
         else
-            perf_put_n_(o, name, PERF_CAST_(size_t, n));
+            perf_put_n_(o, name, PERF_CAST_(size_t, c.bytes));
     }
-    if (columns > width) {
+    if (cut) {
         perf_put_(o, "...");
         shown += 3;
     }
     return shown < width ? width - shown : 0;
+}
+
+/* The same, with blanks up to `width` columns. */
+PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
+{
+    perf_put_blanks_(o, perf_put_cut_(o, name, width));
 }
 
 /* Right-aligned in `width` columns, after at least one blank. */
@@ -237,35 +362,79 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
     perf_put_(o, text);
 }
 
-/* Writes a name for programs: as a JSON string in quotes, safe in a <script>; or as a CSV field,
- * in quotes that are doubled inside (RFC 4180).  Bytes that are not UTF-8 become U+FFFD.         */
-#define perf_put_json_(o, s) perf_put_escaped_(o, s, 0)
-#define perf_put_csv_(o, s)  perf_put_escaped_(o, s, 1)
-PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int how)     /* 2: OpenMetrics */
+/* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
 {
     static const char hex[] = "0123456789abcdef";
-    int               n;
+    perf_char_        c;
 
     perf_put_char_(o, '"');
-    for (; *s; s += n ? n : 1) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, how ? "\xef\xbf\xbd" : "\\ufffd");
-        } else if (how == 2 && (c < 0x20 || c == 0x7f)) {
-            perf_put_(o, c == '\n' ? "\\n" : "?");
-        } else if (!how && (c < 0x20 || c == 0x7f || c == '<')) {
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\\ufffd");
+        } else if (c.control || c.code == '<') {
             perf_put_(o, "\\u00");
-            perf_put_char_(o, hex[c >> 4]);
-            perf_put_char_(o, hex[c & 15]);
+            perf_put_char_(o, hex[c.code >> 4]);
+            perf_put_char_(o, hex[c.code & 15]);
         } else {
-            if (c == '"' || (c == '\\' && how != 1))
-                perf_put_char_(o, how == 1 ? '"' : '\\');
-            perf_put_n_(o, s, PERF_CAST_(size_t, n));
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
         }
     }
     perf_put_char_(o, '"');
 }
+
+/* A name as a CSV field in quotes, which are doubled inside (RFC 4180).  Control characters but
+ * tabs and ends of lines become '?', broken bytes U+FFFD.  A spreadsheet would run a text that
+ * begins with = + - or @: such a one gets a ' before it.                                         */
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    if (*s && PERF_LIBC_(strchr)("=+-@", *s))
+        perf_put_char_(o, '\'');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.control && c.code != '\n' && c.code != '\t') {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"')
+                perf_put_char_(o, '"');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* The value of a label of OpenMetrics, in quotes. */
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.code == '\n') {
+            perf_put_(o, "\\n");
+        } else if (c.control) {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* ---- by a format ---- */
 
 PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
 {
@@ -300,7 +469,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         else if (*format == 'f')
             perf_put_fixed_(&cell, va_arg(*a, double), digits);
         else
-            perf_put_scaled_(&cell, va_arg(*a, double), *format == 'e');
+            (*format == 'e' ? perf_put_bytes_ : perf_put_ns_)(&cell, va_arg(*a, double));
         skip >>= width != 0;
         skipped = width ? skip & 1 : 0;
         if (skipped)

@@ -154,17 +154,13 @@ typedef struct perf_pf_ {
     struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
-/* A name in UTF-8, as viewers want it: bytes that are not become '?'. */
+/* A name in UTF-8, at most PERF_NAME_MAX_ bytes; those that are not become '?'.  Returns them. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
-    size_t n;
-    int    rest = 0;            /* bytes of a character that is whole                             */
+    perf_out_ o = perf_out_open_(to, PERF_NAME_MAX_ + 1);
 
-    for (n = 0; name[n]; n++, rest--) {
-        rest = rest > 0 ? rest : perf_utf8_(name + n);
-        to[n] = PERF_CAST_(char, rest ? name[n] : '?');
-    }
-    return n;
+    perf_put_clean_(&o, name, 0);
+    return o.len <= PERF_NAME_MAX_ ? o.len : PERF_NAME_MAX_;
 }
 
 /* Writes the length of the message that began at `begin` into the two bytes before it. */

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2034
 # The warnings our headers must survive inside a strict user's file.  Source after lib.sh.
 
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wredundant-decls -Werror'
-warn_c="$warn -Wstrict-prototypes"
-warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant"
+warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wredundant-decls -Wswitch-default -Werror'
+warn_c="$warn -Wstrict-prototypes -Wc++-compat"
+warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant -Wuseless-cast -Wno-unknown-warning-option"
 
 # clang -Weverything, less what is no defect:
 #   padded                        reports every gap in every struct: a fact, not a fault

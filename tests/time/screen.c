@@ -46,14 +46,14 @@ static int columns(const char *line, const char *end, int *colors)
     int n = 0;
 
     while (line < end) {
-        int k = perf_utf8_(line);
+        perf_char_ c = perf_char_of_(line);
         if (*line == '\033') {
             line = strchr(line, 'm') + 1;
             ++*colors;
             continue;
         }
-        n += (int)perf_columns_(line, k);
-        line += k ? k : 1;
+        n += (int)perf_char_columns_(c);
+        line += c.bytes;
     }
     return n;
 }
