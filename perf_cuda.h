@@ -252,6 +252,7 @@ typedef struct perf_gpu_state_ {
 
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
 
 /* ---- events that may not be used any more ---- */
@@ -310,6 +311,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
             g->source.collect = perf_gpu_collect_;
             g->source.report = perf_gpu_report_;
             g->source.reset = perf_gpu_reset_;
+            g->source.evidence = perf_gpu_tells_;
             d->on_down = perf_gpu_deaden_;
             PERF_REL_(&d->state, g);
         }
@@ -2007,43 +2009,60 @@ typedef struct perf_gpu_bound_ {
     double      copy;                   /* of the device's time */
 } perf_gpu_bound_;
 
-/* data-bound: over 30 % of the main thread waits for data.  device-bound: busy for 80 % or more;
- * copy-bound: most of that copies.  sync-bound: neither, and over 30 % waits for the device.
- * host-bound: neither, and the device stood idle until the host launched something. */
-PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
+/* What the device that worked longest did; total_ns 0: shares of the time since its first work.
+ * *copies: of all devices.  0: none has worked.                                                  */
+PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *e, const perf_gpu_stats *a, double total_ns)
 {
-    perf_bound_            host;
     const perf_gpu_state_ *g = perf_gpu_state_seen_();      /* NULL: PERF_DISABLE=1               */
     const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
-    double                 span;
 
-    e->bound = "cannot tell";
-    e->wait = e->sync = e->busy = e->copy = e->starved = -1;
-    perf_bound_fill_(&host, perf_registry_get_());
-    if (host.all) {
-        e->wait = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
-        e->sync = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
-    }
     for (l = most; l; l = l->next)              /* another's idleness holds nobody back */
         most = l->busy_ns > most->busy_ns ? l : most;
-    span = most ? most->pace.until_ns - most->first_ns : 0;
-    if (span > 0) {
-        e->busy = most->busy_ns < span ? most->busy_ns / span : 1;
-        e->starved = most->starved_ns < span ? most->starved_ns / span : 1;
-    }
-    if (a->device_ns > 0)
-        e->copy = a->copy_ns / a->device_ns;
-    if (e->wait > PERF_DATA_BOUND_)
-        e->bound = "data-bound";
-    else if (e->busy >= 0.8)
-        e->bound = e->copy > 0.5 ? "copy-bound" : "device-bound";
-    else if (e->busy >= 0 && e->sync > 0.3)
-        e->bound = "sync-bound";
-    else if (e->busy >= 0 && e->starved >= 0.5 * (1 - e->busy))
-        e->bound = "host-bound";
+    if (most && !(total_ns > 0))
+        total_ns = most->pace.until_ns - most->first_ns;
+    if (!most || !(total_ns > 0) || !(most->busy_ns > 0))
+        return 0;
+    e->measured = 1;
+    e->busy = most->busy_ns < total_ns ? most->busy_ns / total_ns : 1;
+    e->starved = most->starved_ns < total_ns ? most->starved_ns / total_ns : 1;
+    e->copies = a->device_ns > 0 ? a->copy_ns / a->device_ns : -1;
+    return 1;
 }
 
-PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e)
+/* The same for perf_diagnosis.h. */
+PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns)
+{
+    perf_gpu_state_ *g = perf_gpu_state_seen_();
+    perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
+
+    if (!g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    (void)perf_gpu_tell_(e, &a, total_ns);
+    perf_gpu_unlock_(&g->lock);
+}
+
+/* What the main thread and the device that worked longest show, and perf_bound_decide_ of it. */
+PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
+{
+    perf_evidence_ all = PERF_ZERO;
+    perf_host_time_     host;
+
+    e->wait = e->sync = e->busy = e->copy = e->starved = -1;
+    all.busy = -1;
+    if (perf_host_evidence_(&host, perf_registry_get_(), &all)) {
+        e->wait = all.share[PERF_BY_DATA];
+        e->sync = all.share[PERF_BY_SYNCS];
+    }
+    if (perf_gpu_tell_(&all, a, 0)) {
+        e->busy = all.busy;
+        e->starved = all.starved;
+        e->copy = all.copies;
+    }
+    e->bound = perf_diagnosis_text(perf_bound_decide_(&all));
+}
+
+/* Without perf_diagnosis.h its own answer, with it that of all the report. */
+PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e, const char *answer)
 {
     static const char *const what[] = {"waits for data", "device busy", "copies of that",
                                        "device idle with nothing submitted",
@@ -2051,7 +2070,7 @@ PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e)
     const double share[] = {e->wait, e->busy, e->copy, e->starved, e->sync};
     int          i, any = 0;
 
-    perf_putf_(o, "bottleneck: %s", e->bound);
+    perf_putf_(o, "bottleneck: %s", *answer ? answer : e->bound);
     for (i = 0; i < 5; i++)
         if (share[i] >= 0)
             perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", what[i], share[i] * 100);
@@ -2068,6 +2087,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     perf_gpu_line_  *l;
     int              i;
     perf_gpu_bound_  e;
+    char             answer[160];
+    perf_out_        said = perf_out_open_(answer, sizeof answer);
     const uint64_t   n[] = {a.pending, a.dropped, a.captured, a.no_context, a.no_gpu, a.failed};
     static const char *const what[] = {
         "were still in flight", "were dropped: PERF_GPU_SLOTS is the room for those in flight",
@@ -2075,6 +2096,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver"};
 
+    if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
+        perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
     if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
         return;
     perf_gpu_evidence_(&e, &a);
@@ -2088,7 +2111,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
                    simulated ? " (simulated)" : "");
     }
     if (a.scopes)
-        perf_gpu_put_bound_(o, &e);
+        perf_gpu_put_bound_(o, &e, answer);
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
     for (i = 0; i < 6; i++)

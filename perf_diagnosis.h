@@ -8,37 +8,25 @@
  *
  * It uses what was recorded and what Linux says of threads.  Shares are lower bounds: where the
  * evidence is thin the answer is "cannot tell".  Of threads that have ended only the scopes are
- * known.  With perf_cuda.h above it, devices tell when they were busy and when they got no work.
+ * known.  Devices of perf_cuda.h tell when they were busy and when they got no work.
  * Sections (search for ">>"):  config  diagnosis  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_DIAGNOSIS_H
 #define PERF_DIAGNOSIS_H
 
-#include "perf_memory.h"
+#include "perf_bound.h"
+#include "perf_proc.h"
+#include "perf_report.h"
 
 /* >>config ------------------------------------------------------------------------------------ */
 
 #ifndef PERF_DIAGNOSIS          /* 1 in one file of a program: its reports and flame pages have   */
-#define PERF_DIAGNOSIS 0        /* the five lines                                                 */
+#define PERF_DIAGNOSIS PERF_AT_EXIT     /* the five lines; PERF_AT_EXIT 1 brings them along       */
 #endif
 
 PERF_BEGIN_DECLS
 
 /* >>diagnosis --------------------------------------------------------------------------------- */
-
-typedef enum perf_bound_by {
-    PERF_BY_UNKNOWN,         /* cannot tell                                                    */
-    PERF_BY_DATA,            /* waits: PERF_WAIT                                               */
-    PERF_BY_LOCKS,           /* the same, where its name speaks of a lock, mutex or barrier    */
-    PERF_BY_NO_PROCESSOR,    /* ready to run, but others ran                                   */
-    PERF_BY_MEMORY,          /* page faults, or scopes whose name speaks of allocation         */
-    PERF_BY_CPU,
-    PERF_BY_DEVICE,          /* the host waits for work of a device; ...                       */
-    PERF_BY_COPIES,          /* ... mostly copies                                              */
-    PERF_BY_SYNCS,           /* the host waits, and the device mostly idles                    */
-    PERF_BY_LAUNCHES,        /* neither waits, the device idles between many small works       */
-    PERF_BY_ALL_
-} perf_bound_by;
 
 /* What perf_diagnose() has found.  Times in ns; a plain struct, texts are its own. */
 typedef struct perf_diagnosis {
@@ -62,35 +50,9 @@ typedef struct perf_diagnosis {
  * PERF_ENOMEM.  After any of these *d is all zero.                                               */
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d);
 
-/* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
-PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
-
 /* >>private: bodies, callees before their callers -------------------------------------------- */
 
 #define PERF_UNIT_CALLS_ 8u     /* fewer are no repetition                                        */
-
-/* What is said of each bound, and what usually helps. */
-PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
-{
-    static const char *const words[PERF_BY_ALL_][2] = {
-        {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
-        {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
-        {"locks", "hold it for less, split it, or give each thread data of its own"},
-        {"no processor", "fewer threads than processors, or a machine that others leave alone"},
-        {"memory", "reuse buffers, allocate once before the loop, use larger pages"},
-        {"cpu", "a better algorithm first, then data layout, vectors, threads"},
-        {"device", "a faster kernel: look at it with the device's own profiler"},
-        {"copies", "copy less, from pinned memory, beside kernels of another stream"},
-        {"syncs", "wait once a unit, not after each piece of work"},
-        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"}};
-
-    return words[PERF_CAST_(unsigned, bound) < PERF_BY_ALL_ ? bound : 0][advice];
-}
-
-PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
-{
-    return perf_by_words_(bound, 0);
-}
 
 typedef struct perf_look_ {     /* what is looked at; times in ns                                 */
     perf_registry_ *registry;
@@ -103,19 +65,6 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     double         *call;       /* lengths from the ring                                          */
     size_t          calls, room;
 } perf_look_;
-
-/* What the time that a scope spends in itself is evidence of. */
-PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
-{
-    const char *s = name->site.name;
-
-    if (name->kind == PERF_KIND_SYNC_)
-        return PERF_BY_SYNCS;
-    if (name->kind != PERF_KIND_WAIT_)
-        return PERF_LIBC_(strstr)(s, "alloc") || PERF_LIBC_(strstr)(s, "free(") ? PERF_BY_MEMORY
-                                                                                : PERF_BY_CPU;
-    return perf_of_lock_(s) ? PERF_BY_LOCKS : PERF_BY_DATA;
-}
 
 /* `best`, or the thread's cell that repeats and has more time; of equal ones the outer. */
 PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t, perf_cell_ *best)
@@ -251,39 +200,22 @@ PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound
     return best;
 }
 
-PERF_COLD_FN_ perf_bound_by perf_look_decide_(const double *share, double device, double copies,
-                                              double starved, double total)
+/* What devices did, in ns of their scopes; these count twice when two streams or nested scopes
+ * were busy, so what a device itself tells comes before that.                                    */
+PERF_COLD_FN_ void perf_look_device_(const perf_look_ *k, perf_evidence_ *e, double device,
+                                     double copies)
 {
-    int    best = PERF_BY_UNKNOWN, i;
-    double most = PERF_DATA_BOUND_;
+    perf_source_ *source;
 
-    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
-        if (i != PERF_BY_CPU && share[i] >= most) {
-            best = i;
-            most = share[i];
-        }
-    if (best == PERF_BY_SYNCS && device + copies >= most * total / 2)
-        return copies > device ? PERF_BY_COPIES : PERF_BY_DEVICE;
-    if (best == PERF_BY_UNKNOWN && share[PERF_BY_CPU] >= 0.5)
-        return starved >= total / 4 ? PERF_BY_LAUNCHES : PERF_BY_CPU;
-    return PERF_CAST_(perf_bound_by, best);
-}
-
-/* How long devices worked, copied, and had nothing to do.  Cells count twice when two streams or
- * nested scopes were busy: devices know better.                                                  */
-PERF_COLD_FN_ void perf_look_device_(double total, double *device, double *copies, double *starved)
-{
-#ifdef PERF_CUDA_H
-    perf_gpu_stats a = perf_gpu_stats_of(PERF_NULL_);
-
-    if (a.busy_ns > 0 && a.device_ns > 0) {
-        *copies = a.busy_ns * a.copy_ns / a.device_ns;
-        *device = a.busy_ns - *copies;
-        *starved = a.starved_ns;
-        return;
+    e->busy = -1;
+    if (device + copies > 0) {
+        e->busy = (device + copies) / k->total;
+        e->copies = copies / (device + copies);
+        e->starved = e->busy < 0.25 ? 0.5 : 0;  /* when, no cell can tell                         */
     }
-#endif
-    *starved = *device > 0 && *device + *copies < total / 2 ? total / 2 : 0;
+    for (source = PERF_ACQ_(&k->registry->sources); source; source = source->next)
+        if (source->evidence)
+            source->evidence(e, k->total);
 }
 
 /* How to verify with what the program offers: variants, saved runs; else with two programs. */
@@ -326,8 +258,9 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
 {
     const perf_node_ *node;
     perf_bound_by     kind;
+    perf_evidence_    e = PERF_ZERO;
     perf_out_         o = perf_out_open_(d->unit, sizeof d->unit);
-    double            device = 0, copies = 0, starved, all, p, units;
+    double            device = 0, copies = 0, all, p, units;
     uint32_t          i, where;
 
     node = &k->tree->node[k->unit];
@@ -341,11 +274,13 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
         if (i != PERF_BY_CPU && perf_look_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
             all / k->total > d->share[i])
             d->share[i] = all / k->total;
-    perf_look_device_(k->total, &device, &copies, &starved);
-    d->bound = perf_look_decide_(d->share, device, copies, starved, k->total);
-    kind = d->bound == PERF_BY_DEVICE || d->bound == PERF_BY_COPIES ? PERF_BY_SYNCS
-           : d->bound == PERF_BY_LAUNCHES                              ? PERF_BY_CPU
-                                                                          : d->bound;
+    PERF_LIBC_(memcpy)(e.share, d->share, sizeof e.share);
+    perf_look_device_(k, &e, device, copies);
+    kind = d->bound = perf_bound_decide_(&e);
+    if (kind == PERF_BY_DEVICE || kind == PERF_BY_COPIES)
+        kind = PERF_BY_SYNCS;                   /* the scopes that show it                        */
+    if (kind == PERF_BY_LAUNCHES)
+        kind = PERF_BY_CPU;
     where = perf_look_where_(k, kind, &all);
     p = where ? PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total : 0;
     if (kind == PERF_BY_MEMORY && p < d->share[kind] / 2)
@@ -431,14 +366,33 @@ PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r, int json)
     }
 }
 
-/* The five lines, or one JSON object. */
-PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
+/* "cpu (of step, 100 calls)", for the table and the line of the GPU. */
+PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf_diagnosis *d)
+{
+    perf_put_(o, perf_diagnosis_text(d->bound));
+    if (status != PERF_OK) {
+        perf_put_(o, " (no scope was called 8 times)");
+        return;
+    }
+    perf_put_(o, " (of ");
+    (void)perf_put_cut_(o, d->unit, 60);
+    perf_put_(o, ", ");
+    perf_put_u64_(o, d->calls);
+    perf_put_(o, " calls)");
+}
+
+/* The five lines, one JSON object, or the answer alone: PERF_DIAGNOSIS_ in perf_bound.h. */
+PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int form)
 {
     perf_diagnosis d = PERF_ZERO;
     perf_status    status = perf_diagnose(&d);
     int            i, some = 0;
 
-    if (json) {
+    if (form == PERF_DIAGNOSIS_ANSWER_) {
+        perf_put_answer_(o, status, &d);
+        return;
+    }
+    if (form == PERF_DIAGNOSIS_JSON_) {
         perf_putf_(o, "{\"bound\":%.0s,\"unit\":%.0s,\"calls\":%.0f,\"mean_ns\":%.3f,",
                    perf_diagnosis_text(d.bound), d.unit, PERF_CAST_(double, d.calls), d.mean_ns);
         if (d.time.count)                       /* of the calls that the ring still holds         */

@@ -5,13 +5,13 @@
  *     perf_report();                               // a row for each
  *
  * Optional: only files that mark phases include it.
- * Sections (search for ">>"):  memory  internal  private
+ * Sections (search for ">>"):  memory  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MEMORY_H
 #define PERF_MEMORY_H
 
+#include "perf_proc.h"
 #include "perf_report.h"
-#include <stdio.h>
 
 PERF_BEGIN_DECLS
 
@@ -24,63 +24,16 @@ PERF_BEGIN_DECLS
  * where the system does not tell.                                                                */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
-
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
-
-#ifndef PERF_PROC_              /* our tests have one of their own                                */
-#define PERF_PROC_ "/proc/"
-#endif
-
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
-PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
-{
-    char        text[512];
-    perf_out_   o = perf_out_open_(text, sizeof text);
-    const char *s;
-    FILE       *f;
-    int         at = 0;
-
-    perf_put_(&o, PERF_PROC_);
-    if (thread)
-        perf_putf_(&o, "self/task/%.0f/", PERF_CAST_(double, thread));
-    perf_put_(&o, file);
-    f = fopen(text, "r");
-    text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
-    if (f)
-        (void)fclose(f);
-    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = PERF_LIBC_(strrchr)(text, ')');
-    for (s = s ? s : text; *s && at < room; s++) {
-        if (*s >= '0' && *s <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            at += s[1] < '0' || s[1] > '9';
-        }
-    }
-}
 
 #if defined(__linux__) && PERF_LP64_UNIX_
 struct perf_heap_ {             /* struct mallinfo2                                               */
     size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
 };
-extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 #if !PERF_TCC_
 extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
 #endif
-
-/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
-PERF_COLD_FN_ uint64_t perf_age_ns_(void)
-{
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
-
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
-    began = hz ? stat[18] * (1000000000 / hz) : 0;
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    return began && up[0] > began ? up[0] - began : 0;
-}
 
 PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
 {
@@ -112,7 +65,6 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     return PERF_OK;
 }
 #else
-#define perf_age_ns_()     UINT64_C(0)
 #define perf_mark_read_(m) ((void)(m), PERF_ENODATA)
 #endif
 

@@ -284,6 +284,7 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 }
 
 struct perf_out_;
+struct perf_evidence_;
 
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 #define PERF_COUNTERS_ 16       /* of one loop */
@@ -337,7 +338,7 @@ typedef struct perf_registry_ {
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
     void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
-    void (*put_diagnosis)(struct perf_out_ *, int json);                /* of perf_diagnosis.h    */
+    void (*put_diagnosis)(struct perf_out_ *, int form);                /* of perf_diagnosis.h    */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
     uint64_t        reset;      /* ticks of the last one                                          */
@@ -2197,6 +2198,7 @@ typedef struct perf_source_ {
     void (*collect)(perf_registry_ *);
     void (*report)(struct perf_out_ *);
     void (*reset)(void);
+    void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
 } perf_source_;
 
 /* ---- switches ---- */

@@ -8,6 +8,7 @@
 #define PERF_REPORT_H
 
 #include "perf_bench.h"
+#include "perf_bound.h"
 #include "perf_file.h"
 #include "perf_record.h"
 #include "perf_stats.h"
@@ -16,7 +17,8 @@
 
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): at its end,    */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in the environment  */
-#endif                          /* puts the report on stderr, PERF_TRACE=file saves the trace     */
+#endif                          /* puts the report on stderr, PERF_TRACE=file saves the trace;    */
+                                /* the five lines of perf_diagnosis.h come along                  */
 
 #if PERF_AT_EXIT
 #include <stdio.h>
@@ -84,7 +86,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_, perf_fit_, perf_sort_  a kind in words; columns that fit; a sort
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks
- *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_, perf_of_lock_  what a thread waits for
+ *   perf_host_time_, perf_host_evidence_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
  *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
@@ -386,12 +388,11 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
             perf_putf_(o, "warning: %s\n", perf_clock_warning_text(bit));
 }
 
-#define PERF_DATA_BOUND_ 0.3   /* from this share of waiting on it pays to look at the data first */
-typedef struct perf_bound_ {
-    uint64_t    wait, all, most;        /* ticks: waiting for data, in scopes, the longest wait  */
-    uint64_t    sync;                   /* waiting for a device                                   */
-    const char *where;
-} perf_bound_;
+typedef struct perf_host_time_ {        /* of the main thread's scopes themselves, in ticks       */
+    uint64_t    self[PERF_BY_ALL_];     /* by what it is evidence of                              */
+    uint64_t    all, most;              /* most: of the scope that waits longest for data, ...    */
+    const char *where;                  /* ... and its name                                       */
+} perf_host_time_;
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -404,7 +405,8 @@ typedef struct perf_snapshot_ {
     perf_losses_     losses;
     perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
     struct perf_tree_ *tree;
-    perf_bound_        bound;
+    perf_host_time_         main;
+    perf_evidence_     evidence;        /* of the main thread                                     */
 } perf_snapshot_;
 
 PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
@@ -602,58 +604,77 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
     perf_put_few_(o, &few, open);
 }
 
-/* Does the name of a wait speak of a lock, not of a block or a clock? */
-PERF_COLD_FN_ int perf_of_lock_(const char *name)
-{
-    const char *s = PERF_LIBC_(strstr)(name, "lock");
-
-    return (s && (s == name || !PERF_LIBC_(strchr)("bcBC", s[-1]))) ||
-           PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
-           PERF_LIBC_(strstr)(name, "arrier");
-}
-
-/* How long a thread waits for data: the main one, or the first that recorded. */
-PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
+/* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
+PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
 {
     perf_recorder_ *t, *main = PERF_NULL_;
     perf_cell_     *first, *c;
     uint32_t        i;
 
-    PERF_LIBC_(memset)(b, 0, sizeof *b);
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
             main = t;
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
-        perf_name_ *n = PERF_ACQ_(&r->names)[i];
-        uint32_t    kind = n->kind;
-        uint64_t    self = 0;
-        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
-            self += PERF_KIND_HOST_(kind) ? perf_cell_self_(c) : 0;
-        b->all += self;
-        b->sync += kind == PERF_KIND_SYNC_ ? self : 0;
-        if (kind != PERF_KIND_WAIT_ || perf_of_lock_(n->site.name))
+        perf_name_   *name = PERF_ACQ_(&r->names)[i];
+        perf_bound_by by = perf_kind_bound_(name);
+        uint64_t      self = 0;
+        if (!PERF_KIND_HOST_(name->kind))
             continue;
-        b->wait += self;
-        if (self > b->most) {
-            b->most = self;
-            b->where = n->site.name;
+        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
+            self += perf_cell_self_(c);
+        m->all += self;
+        m->self[by] += self;
+        if (by == PERF_BY_DATA && self > m->most) {
+            m->most = self;
+            m->where = name->site.name;
         }
     }
+    for (i = 0; i < PERF_BY_ALL_ && m->all; i++)
+        e->share[i] = PERF_CAST_(double, m->self[i]) / PERF_CAST_(double, m->all);
+    e->share[PERF_BY_CPU] = -1;                 /* in scopes that do not wait: not known to run   */
+    return m->all > 0;
 }
 
-/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s in read): data-bound" */
+/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
+PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
+    double all = PERF_CAST_(double, s->main.all);
+
+    if (!(wait > 0))
+        return;
+    perf_put_number_(o, "data wait: ", wait / all * 100, 1);
+    perf_put_(o, " % of the main thread (");
+    perf_put_ns_(o, wait * s->tick);
+    perf_put_(o, " of ");
+    perf_put_ns_(o, all * s->tick);
+    perf_put_(o, " in scopes, ");
+    perf_put_ns_(o, PERF_CAST_(double, s->main.most) * s->tick);
+    perf_put_(o, " of it in ");
+    (void)perf_put_cut_(o, s->main.where, 40);
+    perf_put_(o, ")\n");
+}
+
+/* What bounds the program, and which part of it is meant: perf_diagnosis.h says it of the unit that
+ * repeats; without it the line of the GPU, or what the main thread's own waits show.             */
 PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    const perf_bound_ *b = &s->bound;
-    double             wait = PERF_CAST_(double, b->wait), all = PERF_CAST_(double, b->all) + 1e-9;
+    perf_registry_ *r = s->registry;
+    perf_bound_by   by = perf_bound_decide_(&s->evidence);
 
-    if (b->wait)
-        perf_putf_(o, "data wait: %.1f %% of the main thread (%g of %g in scopes, %g of it in "
-                      "%.40s%s", wait / all * 100, wait * s->tick, all * s->tick,
-                   PERF_CAST_(double, b->most) * s->tick, b->where,
-                   wait / all >= PERF_DATA_BOUND_ ? "): data-bound\n"
-                   : s->registry->gpu             ? ")\n"    /* the device's lines say by what */
-                                                  : "): host-bound\n");
+    perf_put_data_wait_(o, s);
+    if (PERF_ACQ_(&r->put_diagnosis)) {
+        perf_put_(o, "bound by: ");
+        r->put_diagnosis(o, PERF_DIAGNOSIS_ANSWER_);
+        perf_put_char_(o, '\n');
+        return;
+    }
+    if (by == PERF_BY_UNKNOWN || r->gpu)
+        return;
+    perf_put_(o, "bound by: ");
+    perf_put_(o, perf_diagnosis_text(by));
+    perf_put_(o, " (of the main thread)\n");
 }
 
 /* Tells whether the process was running, as times of scopes are the wall's.  Blanks at the end
@@ -1100,8 +1121,8 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         perf_putf_(o, "\"open\":%.0f,\"data_wait_ns\":%.0f,\"main_thread_ns\":%.0f,"
                       "\"cpu_ns\":%20.0f,\"wall_ns\":%20.0f,\"preemptions\":%12.0f",
                    s->registry ? PERF_CAST_(double, perf_open_scopes_(s->registry, &few)) : 0.0,
-                   PERF_CAST_(double, s->bound.wait) * s->tick,
-                   PERF_CAST_(double, s->bound.all) * s->tick, PERF_CAST_(double, s->spent.cpu_ns),
+                   PERF_CAST_(double, s->main.self[PERF_BY_DATA]) * s->tick,
+                   PERF_CAST_(double, s->main.all) * s->tick, PERF_CAST_(double, s->spent.cpu_ns),
                    PERF_CAST_(double, s->spent.ns), PERF_CAST_(double, s->spent.switches));
         perf_put_losses_(o, s, 1);
         perf_put_(o, ",\n\"scopes\":[");
@@ -1137,7 +1158,7 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         perf_put_(o, "\n]");
         if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
             perf_put_(o, ",\n\"diagnosis\":");
-            s->registry->put_diagnosis(o, 1);
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
         }
         perf_put_(o, "}\n");
     }
@@ -1462,6 +1483,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     s.clock = perf_clock();
     s.registry = perf_registry_read_();          /* this image may not have recorded anything     */
     s.tick = s.clock.tick_ns;
+    s.evidence.busy = -1;
     if (s.registry) {
         perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
@@ -1471,7 +1493,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         }
         s.spent = perf_spent_since_(&s.spent, 0);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
-        perf_bound_fill_(&s.bound, s.registry);
+        (void)perf_host_evidence_(&s.main, s.registry, &s.evidence);
         if (s.opts.view == PERF_VIEW_TREE) {
             s.tree = perf_tree_make_(s.registry);
             if (s.tree)
@@ -1495,7 +1517,7 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
     }
     if (s->opts.view == PERF_VIEW_DIAGNOSIS) {
         if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
-            s->registry->put_diagnosis(o, 0);
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
         else
             perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
                          "perf_diagnosis.h\n");
@@ -1797,17 +1819,34 @@ PERF_FN perf_status perf_trace_save(const char *path)
 /* ---- at exit ---- */
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
+/* The view that PERF_REPORT asks for; any other word gets the table, and a sentence. */
+PERF_COLD_FN_ perf_view perf_view_asked_(const char *word)
+{
+    static const struct {
+        const char *word;
+        perf_view   view;
+    } known[] = {{"1", PERF_VIEW_TABLE},  {"table", PERF_VIEW_TABLE},
+                 {"tree", PERF_VIEW_TREE}, {"csv", PERF_VIEW_CSV},
+                 {"json", PERF_VIEW_JSON}, {"diagnosis", PERF_VIEW_DIAGNOSIS}};
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (!PERF_LIBC_(strcmp)(word, known[i].word))
+            return known[i].view;
+    (void)fprintf(stderr, "perf.h: PERF_REPORT=%.40s is none of 1, tree, csv, json, diagnosis: "
+                          "here is the table\n", word);
+    return PERF_VIEW_TABLE;
+}
+
 PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
     perf_report_opts o = PERF_ZERO;
 
     if (report && *report && PERF_LIBC_(strcmp)(report, "0")) {
-        o.view = !PERF_LIBC_(strcmp)(report, "tree")   ? PERF_VIEW_TREE
-                 : !PERF_LIBC_(strcmp)(report, "csv")  ? PERF_VIEW_CSV
-                 : !PERF_LIBC_(strcmp)(report, "json") ? PERF_VIEW_JSON
-                 : !PERF_LIBC_(strcmp)(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS : PERF_VIEW_TABLE;
-        (void)perf_report_to(stderr, &o);
+        o.view = perf_view_asked_(report);
+        if (perf_report_to(stderr, &o) != PERF_OK)
+            (void)fprintf(stderr, "perf.h: the report is not whole\n");
     }
     if (trace && *trace && perf_trace_save(trace) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", trace);
@@ -1824,5 +1863,10 @@ PERF_END_DECLS
 
 #if !PERF_ONE_CORE_
 #include "perf_loop.h"          /* see perf_bench.h                                               */
+#endif
+#if PERF_AT_EXIT && !PERF_DISABLE && defined(__has_include)
+#if __has_include("perf_diagnosis.h")
+#include "perf_diagnosis.h"     /* PERF_REPORT=diagnosis may be asked for                         */
+#endif
 #endif
 #endif /* PERF_REPORT_H */

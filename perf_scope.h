@@ -117,7 +117,7 @@ PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 PERF_FN void perf_thread_name(const char *name);
 
 /*     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
- *                                    calls the main thread data-bound from 30 % on; for a lock,
+ *                                    says so from 30 % of the main thread on; for a lock,
  *                                    mutex or barrier where its name speaks of one
  *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")
  *     PERF_SCOPE_VALUE("rows", n)  PERF_SCOPE_TEXT("file", path)                                 */

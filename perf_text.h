@@ -20,12 +20,12 @@ PERF_BEGIN_DECLS
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
- *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: with blanks behind
+ *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_putf_, perf_putv_  by a format, see below
- *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8       */
+ *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */

@@ -3,9 +3,9 @@
 from libc.stdint cimport uint64_t
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
+from perfh.perf_bound cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
-from perfh.perf_memory cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
 from perfh.perf_scope cimport *
@@ -15,18 +15,6 @@ from perfh.perf_verdict cimport *
 cdef extern from "perf_diagnosis.h" nogil:
     enum:
         PERF_DIAGNOSIS
-
-    ctypedef enum perf_bound_by:
-        PERF_BY_UNKNOWN
-        PERF_BY_DATA
-        PERF_BY_LOCKS
-        PERF_BY_NO_PROCESSOR
-        PERF_BY_MEMORY
-        PERF_BY_CPU
-        PERF_BY_DEVICE
-        PERF_BY_COPIES
-        PERF_BY_SYNCS
-        PERF_BY_LAUNCHES
 
     ctypedef struct perf_diagnosis:
         perf_bound_by bound
@@ -46,4 +34,3 @@ cdef extern from "perf_diagnosis.h" nogil:
         char verify[224]
 
     perf_status perf_diagnose(perf_diagnosis *d) noexcept
-    const char *perf_diagnosis_text(perf_bound_by bound) noexcept

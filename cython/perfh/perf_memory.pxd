@@ -2,6 +2,7 @@
 # What each name means stands beside it in perf_memory.h; cython/README.md shows the use.
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
+from perfh.perf_bound cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_record cimport *

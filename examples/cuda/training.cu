@@ -7,7 +7,7 @@
  * A model of two matrices, trained on batches that a loader makes.  You will see the report with host and
  * device times of each phase (data, to device, forward, backward, optimizer), the memory of each phase
  * (what it added, what was in use, the peak), and one line that says what the loop is bound by and the
- * numbers that say so: device-bound as it is, data-bound with --slow-data, sync-bound with --sync where
+ * numbers that say so: device as it is, waiting for data with --slow-data, syncs with --sync where
  * steps are short.  training.json (ui.perfetto.dev) has host and device on one time line.
  * Exit status: 77 without a CUDA device, 1 when a call fails.                                     */
 #include "perf_cuda.h"

@@ -1079,7 +1079,7 @@ static void bottlenecks(void)
             (void)sim_stream_sync(stream);
         }
     }
-    e = held_back_by("device-bound");
+    e = held_back_by("device");
     CHECK(e.busy > 0.8 && e.busy <= 1 && (e.sync > 0.5 || !PERF_SYS_GETTID_) && e.copy == 0, "%g", e.busy);
 
     stream = start();                               /* one of two has little to do */
@@ -1093,7 +1093,7 @@ static void bottlenecks(void)
         PERF_GPU_WAIT("sync");
         (void)sim_stream_sync(stream);
     }
-    e = held_back_by("device-bound");
+    e = held_back_by("device");
     CHECK(e.busy > 0.8 && e.starved < 0.2, "%g %g", e.busy, e.starved);
 
     stream = start();
@@ -1105,7 +1105,7 @@ static void bottlenecks(void)
         PERF_GPU_WAIT("sync");
         (void)sim_stream_sync(stream);
     }
-    e = held_back_by("copy-bound");
+    e = held_back_by("copies");
     CHECK(e.copy > 0.9, "%g", e.copy);
 
     stream = start();
@@ -1114,7 +1114,7 @@ static void bottlenecks(void)
         sim_host(100000);
         one("kernel", stream, 10000);
     }
-    e = held_back_by("host-bound");
+    e = held_back_by("launches");
     CHECK(e.starved > 0.7 && e.busy < 0.3 && (e.sync == 0 || !PERF_SYS_GETTID_), "%g", e.starved);
 
     stream = start();
@@ -1127,7 +1127,7 @@ static void bottlenecks(void)
         }
         sim_host(15000);
     }
-    e = held_back_by("sync-bound");
+    e = held_back_by("syncs");
     CHECK((e.sync > 0.3 && e.busy < 0.8) || !PERF_SYS_GETTID_, "%g", e.sync);
 
     stream = start();
@@ -1143,7 +1143,7 @@ static void bottlenecks(void)
             (void)sim_stream_sync(stream);
         }
     }
-    e = held_back_by("data-bound");
+    e = held_back_by("waiting for data");
     CHECK((e.wait > 0.3 && e.wait < 0.7) || !PERF_SYS_GETTID_, "%g", e.wait);
 
     sim_stop();

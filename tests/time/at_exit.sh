@@ -15,7 +15,24 @@ try "silent" test -z "$(./program 2>&1)"
 try "silent at 0" test -z "$(PERF_REPORT=0 ./program 2>&1)"
 try "silent at nothing" test -z "$(PERF_REPORT='' PERF_TRACE='' ./program 2>&1)"
 PERF_REPORT=diagnosis ./program 2>diagnosis
-try "PERF_REPORT=diagnosis" grep -q PERF_DIAGNOSIS diagnosis
+try "PERF_REPORT=diagnosis needs no other macro" grep -q '^diagnosis: no scope was called 8 times' diagnosis
+PERF_REPORT=jsn ./program 2>jsn
+try "PERF_REPORT=jsn is named" grep -q 'PERF_REPORT=jsn is none of' jsn
+try "and the table follows" grep -q whole jsn
+for view in 1 table tree csv json; do
+    PERF_REPORT=$view ./program 2>view
+    try "PERF_REPORT=$view is known" sh -c '! grep -q "is none of" view'
+done
+printf '#define PERF_AT_EXIT 1\n#define PERF_DIAGNOSIS 0\n#include "perf.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' >without.c
+try "compiles without the five lines" gcc -O2 -I"$root" without.c -o without
+PERF_REPORT=diagnosis ./without 2>without.txt
+try "what is not there says what to do" grep -q 'one file has to define PERF_DIAGNOSIS' without.txt
+for header in perf_memory.h perf_diagnosis.h perf_report.h perf_bound.h perf_proc.h perf_trace.h; do
+    printf '#define PERF_AT_EXIT 1\n#include "%s"\n#include "perf.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' "$header" >first.c
+    try "PERF_AT_EXIT above $header" gcc -O2 -Wall -Wextra -Werror -I"$root" first.c -o first
+    PERF_REPORT=diagnosis ./first 2>first.txt
+    try "and it has the five lines" grep -q '^diagnosis: no scope' first.txt
+done
 for view in 1 tree csv json; do
     PERF_REPORT=$view ./program 2>"$view"
     try "PERF_REPORT=$view" grep -q whole "$view"

@@ -422,13 +422,32 @@ static void case_of(int n)
         text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
         CHECK(count_of(text, "\nwaiting for data: 10.0 % of the time in scopes\nwaiting for a lock: 50.0 % of the time in "
                              "scopes\ndata wait: 10.0 % of the main thread (100 ms of 1.00 s in scopes, 100 ms of it in read a "
-                             "block of the clock): host-bound\n") == 1, "%s", text);
+                             "block of the clock)\nbound by: locks (of step, 100 calls)\n") == 1, "%s", text);
         free(text);
         perf_thread_name("the \"first\"");
         text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
         CHECK(json_valid(text) && count_of(text, "\"threads\":[{\"thread\":") == 1 &&
                   count_of(text, ",\"name\":\"the \\\"first\\\"\",\"ran_ns\":600000000,\"no_cpu_ns\":0,\"at_once_ns\":0,"
                                  "\"in\":\"\"}]}") == 1, "%s", text);
+        free(text);
+        break;
+    }
+    case 28: {                                  /* a wait outside of the unit: one answer, and of what it is one */
+        char *text;
+        for (i = 0; i < 20; i++) {
+            PERF_SCOPE("step");
+            now_ns += 20 * MS;
+        }
+        spend("read config", PERF_KIND_WAIT_, 300);
+        system_says(me(), 710, 400, 0, 10, 0);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+        CHECK(count_of(text, "\ndata wait: 42.9 % of the main thread (300 ms of 700 ms in scopes, 300 ms of it in read config)\n"
+                             "bound by: cannot tell (of step, 20 calls)\n") == 1 && count_of(text, "bound by") == 1 &&
+                  !strstr(text, "-bound"), "%s", text);
+        free(text);
+        text = report_text(PERF_VIEW_DIAGNOSIS, PERF_SORT_SELF);
+        CHECK(count_of(text, "\nbound by: cannot tell; at least:") == 1, "%s", text);
         free(text);
         break;
     }
@@ -449,7 +468,7 @@ int main(void)
     }
     if (folder_enter())
         return 1;
-    for (n = 0; n < 29; n++) {
+    for (n = 0; n < 30; n++) {
         (void)system("rm -rf proc");
         fflush(stdout);
         child = fork();

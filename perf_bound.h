@@ -1,0 +1,145 @@
+/* perf_bound.h - what bounds a part of a program: evidence in, one answer out.
+ *
+ *     perf_diagnosis d;
+ *     if (perf_diagnose(&d) == PERF_OK)                   // of perf_diagnosis.h
+ *         puts(perf_diagnosis_text(d.bound));             // "waiting for data"
+ *
+ * The table, the five lines, pages, JSON and the line of the GPU all ask perf_bound_decide_.
+ * Sections (search for ">>"):  bound  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_BOUND_H
+#define PERF_BOUND_H
+
+#include "perf_record.h"
+
+PERF_BEGIN_DECLS
+
+/* >>bound ------------------------------------------------------------------------------------- */
+
+typedef enum perf_bound_by {
+    PERF_BY_UNKNOWN,            /* cannot tell                                                    */
+    PERF_BY_DATA,               /* waits: PERF_WAIT                                               */
+    PERF_BY_LOCKS,              /* the same, where its name speaks of a lock, mutex or barrier    */
+    PERF_BY_NO_PROCESSOR,       /* ready to run, but others ran                                   */
+    PERF_BY_MEMORY,             /* page faults, or scopes whose name speaks of allocation         */
+    PERF_BY_CPU,
+    PERF_BY_DEVICE,             /* the host waits for work of a device; ...                       */
+    PERF_BY_COPIES,             /* ... mostly copies                                              */
+    PERF_BY_SYNCS,              /* the host waits, and the device mostly idles                    */
+    PERF_BY_LAUNCHES,           /* neither waits, the device idles between many small works       */
+    PERF_BY_ALL_
+} perf_bound_by;
+
+/* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
+ *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
+ *   perf_by_words_  an answer in words, and what usually helps
+ *   PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_  forms of it             */
+
+typedef struct perf_evidence_ {
+    double share[PERF_BY_ALL_]; /* of the part's time, at least; CPU negative: not known          */
+    double busy;                /* of a device, of that time; negative: none                      */
+    double copies;              /* of its busy time: copying                                      */
+    double starved;             /* of the part's time: the device had nothing to do               */
+    int    measured;            /* 1: by times of the device; 0: sums of scopes, may count twice  */
+} perf_evidence_;
+
+/* What perf_registry_.put_diagnosis writes. */
+enum { PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_ };
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* What is said of a bound, or with advice 1 what usually helps. */
+PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
+{
+    static const char *const words[PERF_BY_ALL_][2] = {
+        {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
+        {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
+        {"locks", "hold it for less, split it, or give each thread data of its own"},
+        {"no processor", "fewer threads than processors, or a machine that others leave alone"},
+        {"memory", "reuse buffers, allocate once before the loop, use larger pages"},
+        {"cpu", "a better algorithm first, then data layout, vectors, threads"},
+        {"device", "a faster kernel: look at it with the device's own profiler"},
+        {"copies", "copy less, from pinned memory, beside kernels of another stream"},
+        {"syncs", "wait once a unit, not after each piece of work"},
+        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"}};
+
+    if (PERF_CAST_(unsigned, bound) >= PERF_BY_ALL_)
+        bound = PERF_BY_UNKNOWN;
+    return words[bound][advice];
+}
+
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
+{
+    return perf_by_words_(bound, 0);
+}
+
+/* Does the name of a wait speak of a lock, not of a block or a clock? */
+PERF_COLD_FN_ int perf_of_lock_(const char *name)
+{
+    const char *lock = PERF_LIBC_(strstr)(name, "lock");
+
+    if (lock && (lock == name || !PERF_LIBC_(strchr)("bcBC", lock[-1])))
+        return 1;
+    return PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
+           PERF_LIBC_(strstr)(name, "arrier");
+}
+
+/* What the time that a scope spends in itself is evidence of. */
+PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
+{
+    const char *text = name->site.name;
+
+    if (name->kind == PERF_KIND_SYNC_)
+        return PERF_BY_SYNCS;
+    if (name->kind == PERF_KIND_WAIT_)
+        return perf_of_lock_(text) ? PERF_BY_LOCKS : PERF_BY_DATA;
+    if (PERF_LIBC_(strstr)(text, "alloc") || PERF_LIBC_(strstr)(text, "free("))
+        return PERF_BY_MEMORY;
+    return PERF_BY_CPU;
+}
+
+#define PERF_BOUND_SHARE_ 0.3   /* of the time: from here on a wait is worth a look first         */
+#define PERF_BOUND_BUSY_  0.8   /* a device that is at work for so much bounds what it works for  */
+
+/* The largest share of at least PERF_BOUND_SHARE_, the processor's left out. */
+PERF_COLD_FN_ perf_bound_by perf_bound_most_(const perf_evidence_ *e)
+{
+    int    best = PERF_BY_UNKNOWN, i;
+    double most = PERF_BOUND_SHARE_;
+
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
+        if (i != PERF_BY_CPU && e->share[i] >= most) {
+            best = i;
+            most = e->share[i];
+        }
+    return PERF_CAST_(perf_bound_by, best);
+}
+
+/* The decision: the one of the whole library. */
+PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *e)
+{
+    const perf_bound_by most = perf_bound_most_(e), work = e->copies > 0.5 ? PERF_BY_COPIES
+                                                                           : PERF_BY_DEVICE;
+    const int idles = e->starved >= e->busy;    /* more than it works                             */
+    const int host_works = e->share[PERF_BY_CPU] >= 0.5 || e->share[PERF_BY_CPU] < 0;
+
+    if (most != PERF_BY_UNKNOWN && most != PERF_BY_SYNCS)
+        return most;
+    if (e->measured && e->busy >= PERF_BOUND_BUSY_)
+        return work;
+    if (most == PERF_BY_SYNCS && !idles && e->busy >= e->share[PERF_BY_SYNCS] / 2)
+        return work;
+    if (most == PERF_BY_SYNCS)
+        return PERF_BY_SYNCS;
+    if (e->busy >= 0 && host_works && e->starved >= (1 - e->busy) / 2)
+        return PERF_BY_LAUNCHES;
+    return e->share[PERF_BY_CPU] >= 0.5 ? PERF_BY_CPU : PERF_BY_UNKNOWN;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_BOUND_H */
