@@ -6,6 +6,7 @@
     docs.py outputs [PAGE.md [WORD]]
                         what a document quotes of a program's output is what a run of it says; of
                         one page only, and of that the runs whose commands contain WORD
+    docs.py switches    every macro and variable that a header reads stands in docs/switches.md
     docs.py messages    every message of the headers stands in docs/troubleshooting.md
     docs.py names       every public name of the headers has a comment above or beside it
     docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII; README.md
@@ -587,8 +588,47 @@ def check_links():
     return bad
 
 
+# ---- switches ----------------------------------------------------------------------------------
+
+# Words of the preprocessor that no user sets: guards, values, the version, hooks of our own tests.
+NO_SWITCH = re.compile(r"PERF_(\w*_?H(_\w+)?|VERSION|CLOCK_(AUTO|MONOTONIC|TSC)|TEST_\w+)$")
+
+
+def switches_of(path):
+    """Macros that a user may set before a header, and variables of the environment that it reads."""
+    text = api.blank_comments(path.read_text(encoding="utf-8"))
+    found = set(re.findall(r'getenv_?\("(PERF_\w+)"\)', text))
+    if path.suffix == ".h":
+        for line in re.sub(r"\\\n", " ", text).splitlines():
+            if re.match(r"\s*#\s*(if|ifdef|ifndef|elif)\b", line):
+                found |= set(re.findall(r"\bPERF_[A-Z0-9_]*[A-Z0-9]\b", line))
+    return {name for name in found if not NO_SWITCH.match(name)}
+
+
+def check_switches():
+    page = ROOT / "docs" / "switches.md"
+    listed_ = set(re.findall(r"`(PERF_\w+)`", "\n".join(
+        line.split("|")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `"))))
+    found = {}
+    for path in [*HEADERS, *sorted((ROOT / "tools").glob("*.[ch]"))]:
+        for name in switches_of(path):
+            found.setdefault(name, path.name)
+    bad = 0
+    for name in sorted(found.keys() - listed_):
+        bad += 1
+        print(f"FAILED: {found[name]}: {name} is not in docs/switches.md")
+    source = "\n".join(path.read_text(encoding="utf-8") for path in HEADERS)
+    for name in sorted(listed_):
+        if not re.search(rf"\b{name}\b", source):
+            bad += 1
+            print(f"FAILED: docs/switches.md: {name} is in no header")
+    print(f"{len(found)} switches, {bad} failed")
+    return bad if len(found) > 10 else 1
+
+
 if __name__ == "__main__":
-    actions = {"blocks": check_blocks, "outputs": check_outputs, "messages": check_messages,
+    actions = {"switches": check_switches,
+               "blocks": check_blocks, "outputs": check_outputs, "messages": check_messages,
                "names": check_names, "links": check_links, "list": list_blocks}
     args = sys.argv[2:]
     if len(sys.argv) < 2 or sys.argv[1] not in actions or len(args) > 2 * (sys.argv[1] == "outputs"):
