@@ -21,8 +21,8 @@
 #ifndef PERF_KERNEL_H
 #define PERF_KERNEL_H
 
-/* NVRTC and hipRTC compile at run time and need only this file, device side only.  Some releases
- * of them have uint64_t and some do not: within this file it is a macro.                         */
+/* NVRTC and hipRTC compile at run time and need only this file, device side only.  No type of
+ * <stdint.h> is named there: a program has its own, in front of this file or behind it. */
 #if defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)
 #define PERF_KERNEL_RTC_ 1
 #undef PERF_KERNEL_HOST
@@ -39,20 +39,17 @@
 #define PERF_LIKELY_(x)  __builtin_expect(!!(x), 1)
 #define PERF_CAT2_(a, b) a##b
 #define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
-#pragma push_macro("uint32_t")
-#pragma push_macro("uint64_t")
-#pragma push_macro("uintptr_t")
-#undef uint32_t
-#undef uint64_t
-#undef uintptr_t
-#define uint32_t  unsigned int
-#define uint64_t  unsigned long long
-#define uintptr_t unsigned long long
+#define PERF_U32_        unsigned int
+#define PERF_U64_        unsigned long long
+#define PERF_UPTR_       unsigned long long
 #else
 #define PERF_KERNEL_RTC_ 0
 #ifndef PERF_KERNEL_HOST        /* 0: device side only, without perf.h and the host functions     */
 #define PERF_KERNEL_HOST 1
 #endif
+#define PERF_U32_  uint32_t
+#define PERF_U64_  uint64_t
+#define PERF_UPTR_ uintptr_t
 #include "perf_hist.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
 #error "perf_kernel.h: found another perf_base.h; keep the files of one release together"
@@ -83,36 +80,36 @@ PERF_BEGIN_DECLS
 
 /* The buffer: this, `rings` of perf_kernel_ring, and at data_offset the records.  Private. */
 typedef struct perf_kernel_buffer {
-    uint64_t magic;
-    uint64_t next;                      /* warps that have asked for a ring                       */
-    uint64_t data_offset;               /* of the device's copy                                   */
-    uint64_t ring_bytes;                /* a power of two                                         */
-    uint64_t bytes;
-    uint64_t wall_hz;                   /* of the second clock                                    */
-    uint32_t rings, version;
-    uint64_t spare;
+    PERF_U64_ magic;
+    PERF_U64_ next;                     /* warps that have asked for a ring */
+    PERF_U64_ data_offset;              /* of the device's copy */
+    PERF_U64_ ring_bytes;               /* a power of two */
+    PERF_U64_ bytes;
+    PERF_U64_ wall_hz;                  /* of the second clock */
+    PERF_U32_ rings, version;
+    PERF_U64_ spare;
 } perf_kernel_buffer;
 
 typedef struct perf_kernel_ring {       /* what one warp leaves.  Private                         */
-    uint64_t opened, opened_wall;       /* cycles of its SM, and the clock of the whole device    */
-    uint64_t closed, closed_wall;       /* state 2 only                                           */
-    uint64_t used;                      /* closed: bytes of records, dropped ones too, mod. 2^32  */
-    uint32_t block_x, block_yz;         /* y: low 16 bits                                         */
-    uint32_t warp, sm;                  /* warp of its block; sm: see perf_kernel_event           */
-    uint32_t state;                     /* 1 opened, 2 closed                                     */
-    uint32_t asked;                     /* ticks from before it asked for the ring to opened_wall */
+    PERF_U64_ opened, opened_wall;      /* cycles of its SM, and the clock of the whole device */
+    PERF_U64_ closed, closed_wall;      /* state 2 only */
+    PERF_U64_ used;                     /* closed: bytes of records, dropped ones too, mod. 2^32  */
+    PERF_U32_ block_x, block_yz;        /* y: low 16 bits */
+    PERF_U32_ warp, sm;                 /* warp of its block; sm: see perf_kernel_event */
+    PERF_U32_ state;                    /* 1 opened, 2 closed */
+    PERF_U32_ asked;                    /* ticks from before it asked for the ring to opened_wall */
 } perf_kernel_ring;
 
 typedef struct perf_kernel_stamp {      /* a reading of clock64                                   */
-    uint32_t lo, hi;
+    PERF_U32_ lo, hi;
 } perf_kernel_stamp;
 
 /* Sums of one scope over many warps; device memory of yours, zeroed. */
 typedef struct perf_kernel_total {
-    uint64_t cycles;
-    uint64_t warps;                     /* perf_kernel_sum that were stored                       */
-    uint64_t most;                      /* cycles of the warp that had most                       */
-    uint64_t wrapped;                   /* warps that ran so long that their sum may have wrapped */
+    PERF_U64_ cycles;
+    PERF_U64_ warps;                    /* perf_kernel_sum that were stored */
+    PERF_U64_ most;                     /* cycles of the warp that had most */
+    PERF_U64_ wrapped;                  /* warps that ran so long that their sum may have wrapped */
 } perf_kernel_total;
 
 #define PERF_KERNEL_MAGIC_ UINT64_C(0x316c656e72656b70)
@@ -121,8 +118,8 @@ typedef struct perf_kernel_total {
 
 /* What a warp carries in registers.  In C++ the constructor opens, the destructor closes. */
 typedef struct perf_kernel_sink_ {
-    uint64_t          at;               /* address of the next record                             */
-    uint32_t          end, on;          /* low half of the end; 0: not this lane, or full         */
+    PERF_U64_          at;              /* address of the next record */
+    PERF_U32_          end, on;         /* low half of the end; 0: not this lane, or full */
     perf_kernel_ring *ring;             /* NULL: nothing to close                                 */
 } perf_kernel_sink_;
 
@@ -135,10 +132,10 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s);
 
 /* A scope by hand: stamp = begin; ...; end(s, id, stamp).  Scopes of one warp may nest. */
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void);
-PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin);
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, PERF_U32_ id, perf_kernel_stamp begin);
 
 /* A moment with a value. */
-PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value);
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, PERF_U32_ id, PERF_U32_ value);
 
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
@@ -253,19 +250,19 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
 #elif defined(__GFX12__)        /* if it wraps in between, 1 of 10^8, the record is               */
                                 /* malformed: it ends after the ring closed, or before it began   */
-    t.lo = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
-    t.hi = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
+    t.lo = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+    t.hi = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
-    uint64_t c = PERF_KERNEL_AMD_CYCLES_();
-    t.lo = PERF_CAST_(uint32_t, c);
-    t.hi = PERF_CAST_(uint32_t, c >> 32);
+    PERF_U64_ c = PERF_KERNEL_AMD_CYCLES_();
+    t.lo = PERF_CAST_(PERF_U32_, c);
+    t.hi = PERF_CAST_(PERF_U32_, c >> 32);
 #endif
     return t;
 }
 
-PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
+PERF_KERNEL_FN_ PERF_U64_ perf_kernel_wall_(void)
 {
-    uint64_t t = 0;
+    PERF_U64_ t = 0;
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) : : "memory");
 #elif defined(__HIP_DEVICE_COMPILE__)
@@ -275,16 +272,16 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
 }
 
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
+PERF_KERNEL_FN_ PERF_U32_ perf_kernel_thread_(void)
 {
-    return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x *
+    return PERF_CAST_(PERF_U32_, threadIdx.x + blockDim.x *
                                                   (threadIdx.y + blockDim.y * threadIdx.z));
 }
 #endif
 
-PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
+PERF_KERNEL_FN_ PERF_U32_ perf_kernel_lane_(void)
 {
-    uint32_t lane = 0;
+    PERF_U32_ lane = 0;
 #if defined(__CUDA_ARCH__)
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
 #elif defined(__HIP_DEVICE_COMPILE__)
@@ -295,19 +292,19 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
 
 /* SM; compute unit with its array and engine (RDNA: work group processor); from bit 16 up the XCD.
  * AMD: hardware register, first bit and bits less one of HW_ID, HW_ID1 and XCC_ID.               */
-PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
+PERF_KERNEL_FN_ PERF_U32_ perf_kernel_sm_(void)
 {
-    uint32_t sm = 0;
+    PERF_U32_ sm = 0;
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
 #elif defined(__HIP_DEVICE_COMPILE__) && (defined(__GFX9__) || defined(__GFX8__))
-    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(7 << 11 | 8 << 6 | 4));
+    sm = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(7 << 11 | 8 << 6 | 4));
 #if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || defined(__gfx950__) ||   \
     defined(__gfx9_4_generic__)
-    sm |= PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(3 << 11 | 0 << 6 | 20)) << 16;
+    sm |= PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(3 << 11 | 0 << 6 | 20)) << 16;
 #endif
 #elif defined(__HIP_DEVICE_COMPILE__)
-    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(10 << 11 | 10 << 6 | 23));
+    sm = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(10 << 11 | 10 << 6 | 23));
 #endif
     return sm;
 }
@@ -315,10 +312,10 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
 PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    r->block_x = PERF_CAST_(uint32_t, blockIdx.x);
-    r->block_yz = PERF_CAST_(uint32_t, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
+    r->block_x = PERF_CAST_(PERF_U32_, blockIdx.x);
+    r->block_yz = PERF_CAST_(PERF_U32_, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
 #if defined(__HIP_DEVICE_COMPILE__)             /* the macro for it is gone in ROCm 7             */
-    r->warp = perf_kernel_thread_() / PERF_CAST_(uint32_t, warpSize);
+    r->warp = perf_kernel_thread_() / PERF_CAST_(PERF_U32_, warpSize);
 #else
     r->warp = perf_kernel_thread_() / 32;
 #endif
@@ -327,7 +324,7 @@ PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
 #endif
 }
 
-PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
+PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     return atomicAdd(PERF_PTR_(unsigned long long *, next), 1ull);
@@ -342,33 +339,33 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
  * does without it, as there one instruction adds and stops at the end of its 4 GB.  No ring
  * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
  * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
-PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
-                                      uint32_t d)
+PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, PERF_U32_ a, PERF_U32_ b, PERF_U32_ c,
+                                      PERF_U32_ d)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
+    s->on = s->on && PERF_CAST_(PERF_U32_, s->at) < s->end;
     asm volatile("{ .reg .pred on; setp.ne.u32 on, %5, 0; @on st.global.v4.u32 [%0], "
                  "{%1, %2, %3, %4}; add.u64 %0, %0, 16; }"
                  : "+l"(s->at) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #elif defined(__CUDA_ARCH__)
     asm volatile("{ .reg .u32 lo, hi; mov.b64 {lo, hi}, %0; add.u32 lo, lo, 16; "
                  "mov.b64 %0, {lo, hi}; }" : "+l"(s->at));
-    s->on = s->on && PERF_CAST_(uint32_t, s->at) <= s->end;
+    s->on = s->on && PERF_CAST_(PERF_U32_, s->at) <= s->end;
     asm volatile("{ .reg .pred on; .reg .b64 x, y; mov.b64 x, {%1, %2}; mov.b64 y, {%3, %4}; "
                  "setp.ne.u32 on, %5, 0; @on st.global.v2.b64 [%0 + -16], {x, y}; }"
                  : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
-    const uint32_t low = PERF_CAST_(uint32_t, s->at), next = low + 16;
+    const PERF_U32_ low = PERF_CAST_(PERF_U32_, s->at), next = low + 16;
 #if defined(__HIP_DEVICE_COMPILE__)             /* in front of the branch: one wait, not two      */
     asm volatile("" : "+s"(b), "+s"(d));
 #endif
     if (PERF_LIKELY_(low < s->end)) {
 #if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
-        typedef uint32_t four __attribute__((__ext_vector_type__(4)));
+        typedef PERF_U32_ four __attribute__((__ext_vector_type__(4)));
         *PERF_PTR_(__attribute__((address_space(1))) four *, s->at) = four{a, b, c, d};
 #else
-        const uint32_t record[4] = {a, b, c, d};
-        memcpy(PERF_PTR_(void *, PERF_CAST_(uintptr_t, s->at)), record, sizeof record);
+        const PERF_U32_ record[4] = {a, b, c, d};
+        memcpy(PERF_PTR_(void *, PERF_CAST_(PERF_UPTR_, s->at)), record, sizeof record);
 #endif
     }
     s->at = (s->at >> 32 << 32) | (next < low ? 0xffffffffu : next);
@@ -377,14 +374,14 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
 
 /* ---- rings ---- */
 
-PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
+PERF_KERNEL_FN_ PERF_U64_ perf_kernel_cycles_(void)
 {
 #if defined(__HIP_DEVICE_COMPILE__)
     return PERF_KERNEL_AMD_CYCLES_();
 #else
     perf_kernel_stamp t = perf_kernel_clock_();
 
-    return PERF_CAST_(uint64_t, t.hi) << 32 | t.lo;
+    return PERF_CAST_(PERF_U64_, t.hi) << 32 | t.lo;
 #endif
 }
 
@@ -394,22 +391,22 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *
     s->end = s->on = 0;
     s->ring = PERF_NULL_;
     if (!PERF_DISABLE && buffer && perf_kernel_lane_() == 0) {
-        uint64_t before = perf_kernel_wall_(), i = perf_kernel_claim_(&buffer->next);
+        PERF_U64_ before = perf_kernel_wall_(), i = perf_kernel_claim_(&buffer->next);
         if (i < buffer->rings) {
             s->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
-            uint64_t at = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, buffer)) +
+            PERF_U64_ at = PERF_CAST_(PERF_U64_, PERF_PTR_(PERF_UPTR_, buffer)) +
                           buffer->data_offset + i * buffer->ring_bytes;
             s->at = at;
-            s->end = PERF_CAST_(uint32_t, at + buffer->ring_bytes - 16);
+            s->end = PERF_CAST_(PERF_U32_, at + buffer->ring_bytes - 16);
             s->on = 1;
             perf_kernel_place_(s->ring);
             s->ring->sm = perf_kernel_sm_();
-            s->ring->used = PERF_CAST_(uint32_t, s->at);
+            s->ring->used = PERF_CAST_(PERF_U32_, s->at);
             s->ring->state = 1;
-            uint64_t wall = perf_kernel_wall_();
+            PERF_U64_ wall = perf_kernel_wall_();
             s->ring->opened = perf_kernel_cycles_();
             s->ring->opened_wall = wall;
-            s->ring->asked = PERF_CAST_(uint32_t, wall - before);
+            s->ring->asked = PERF_CAST_(PERF_U32_, wall - before);
         }
     }
 }
@@ -419,7 +416,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
     if (!PERF_DISABLE && s->ring) {
         s->ring->closed_wall = perf_kernel_wall_();
         s->ring->closed = perf_kernel_cycles_();
-        s->ring->used = PERF_CAST_(uint32_t, s->at) - PERF_CAST_(uint32_t, s->ring->used);
+        s->ring->used = PERF_CAST_(PERF_U32_, s->at) - PERF_CAST_(PERF_U32_, s->ring->used);
         s->ring->state = 2;
         s->ring = PERF_NULL_;
     }
@@ -434,17 +431,17 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
 }
 
 /* The lower half alone. */
-PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
+PERF_KERNEL_FN_ PERF_U32_ perf_kernel_low_(void)
 {
 #if defined(__GFX12__)
-    return PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+    return PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
 #else
     return perf_kernel_begin().lo;
 #endif
 }
 
 /* The id goes above bit 20 of the begin's upper half, in one addition; the end's tells it apart. */
-PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin)
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, PERF_U32_ id, perf_kernel_stamp begin)
 {
     perf_kernel_stamp end = perf_kernel_begin();
 
@@ -454,7 +451,7 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_ker
 }
 
 /* As a scope whose end has an upper half that no clock reaches. */
-PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value)
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, PERF_U32_ id, PERF_U32_ value)
 {
     perf_kernel_stamp now = perf_kernel_begin();
 
@@ -497,9 +494,9 @@ struct perf_kernel_sink : perf_kernel_sink_, perf_kernel_fixed_ {
 
 struct perf_kernel_scope_ : perf_kernel_fixed_ {
     perf_kernel_sink_ &sink;
-    const uint32_t     id;
+    const PERF_U32_     id;
     perf_kernel_stamp  begin;
-    PERF_KERNEL_IN_ perf_kernel_scope_(perf_kernel_sink_ &s, uint32_t i) : sink(s), id(i), begin()
+    PERF_KERNEL_IN_ perf_kernel_scope_(perf_kernel_sink_ &s, PERF_U32_ i) : sink(s), id(i), begin()
     {
         begin = perf_kernel_begin();
     }
@@ -512,8 +509,8 @@ struct perf_kernel_scope_ : perf_kernel_fixed_ {
 /* Cycles of PERF_KERNEL_SUM blocks; stored into *total, if any, when it goes out of scope. */
 struct perf_kernel_sum : perf_kernel_fixed_ {
     perf_kernel_total *const total;
-    uint32_t                 cycles;
-    uint64_t                 since;
+    PERF_U32_                 cycles;
+    PERF_U64_                 since;
     PERF_KERNEL_IN_ explicit perf_kernel_sum(perf_kernel_total *to) : total(to), cycles(0), since(0)
     {
         if (!PERF_DISABLE)
@@ -526,14 +523,14 @@ struct perf_kernel_sum : perf_kernel_fixed_ {
     /* Adds the sum of lane 0 to *total, atomically, and starts again from zero. */
     PERF_KERNEL_IN_ void store()
     {
-        uint64_t now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
+        PERF_U64_ now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
 
         if (!PERF_DISABLE && total && perf_kernel_lane_() == 0) {
-            PERF_KERNEL_ADD_(&total->cycles, PERF_CAST_(uint64_t, cycles));
-            PERF_KERNEL_ADD_(&total->warps, PERF_CAST_(uint64_t, 1));
-            PERF_KERNEL_MAX_(&total->most, PERF_CAST_(uint64_t, cycles));
+            PERF_KERNEL_ADD_(&total->cycles, PERF_CAST_(PERF_U64_, cycles));
+            PERF_KERNEL_ADD_(&total->warps, PERF_CAST_(PERF_U64_, 1));
+            PERF_KERNEL_MAX_(&total->most, PERF_CAST_(PERF_U64_, cycles));
             if ((now - since) >> 32)
-                PERF_KERNEL_ADD_(&total->wrapped, PERF_CAST_(uint64_t, 1));
+                PERF_KERNEL_ADD_(&total->wrapped, PERF_CAST_(PERF_U64_, 1));
         }
         cycles = 0;
         since = now;
@@ -542,7 +539,7 @@ struct perf_kernel_sum : perf_kernel_fixed_ {
 
 struct perf_kernel_sum_scope_ : perf_kernel_fixed_ {
     perf_kernel_sum &sum;
-    uint32_t         begin;
+    PERF_U32_         begin;
     PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &s) : sum(s), begin(0)
     {
         begin = perf_kernel_low_();
@@ -556,26 +553,20 @@ struct perf_kernel_sum_scope_ : perf_kernel_fixed_ {
 #if !PERF_KERNEL_RTC_
 struct perf_kernel_hist_scope_ : perf_kernel_fixed_ {
     perf_hist *const hist;
-    uint64_t         begin;
+    PERF_U64_         begin;
     PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *h) : hist(h), begin(0)
     {
         begin = perf_kernel_cycles_();
     }
     PERF_KERNEL_IN_ ~perf_kernel_hist_scope_()
     {
-        uint64_t cycles = perf_kernel_cycles_() - begin;
+        PERF_U64_ cycles = perf_kernel_cycles_() - begin;
 
         if (hist && perf_kernel_lane_() == 0)
             perf_hist_add_shared(hist, cycles);
     }
 };
 #endif
-#endif
-
-#if PERF_KERNEL_RTC_
-#pragma pop_macro("uint32_t")
-#pragma pop_macro("uint64_t")
-#pragma pop_macro("uintptr_t")
 #endif
 
 /* ---- host ---- */

@@ -1,20 +1,30 @@
 /* Compiles a kernel with timers at run time, as CuPy and PyTorch do, and prints what came out.
  *
- *     rtc nvrtc|hiprtc LIBRARY FOLDER [OPTION]...
+ *     rtc nvrtc|hiprtc PROGRAM LIBRARY FOLDER [OPTION]...
  *
- * LIBRARY: libnvrtc.so, or libamdhip64.so, which holds hipRTC.  FOLDER: where perf_kernel.h is; its text is
- * all that the compiler gets.  Needs no device.  Exit status 1: it did not compile; 2: no such library.   */
+ * PROGRAM: plain; before or behind, with integer types of its own there; std, with <cuda/std/cstdint>
+ * behind the header, as CuPy and JAX have it.  LIBRARY: libnvrtc.so, or libamdhip64.so, which holds
+ * hipRTC.  FOLDER: where perf_kernel.h is; its text is all that the compiler gets.  Needs no device.
+ * Exit status 1: it did not compile; 2: no such library; 3: the compiler said something.           */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A user's own idea of uint64_t, before the header, must not get in its way. */
+/* In front of the header and behind it: nothing, or what a program may have there. */
+static const struct {
+    const char *name, *before, *behind;
+} program_of[] = {
+    {"plain", "", ""},
+    {"before", "typedef unsigned long uint64_t;\ntypedef unsigned int uint32_t;\n", ""},
+    {"behind", "", "typedef unsigned long uint64_t;\ntypedef unsigned int uint32_t;\n"},
+    {"std", "", "#include <cuda/std/cstdint>\n__device__ cuda::std::uint64_t wide;\n"},
+};
+
 static const char source[] =
-    "#if defined(__CUDACC_RTC__)\n"
-    "typedef unsigned long uint64_t;\n"
-    "#endif\n"
+    "%s"
     "#include \"perf_kernel.h\"\n"
+    "%s"
     "extern \"C\" __global__ void step(perf_kernel_buffer *buffer, perf_kernel_total *total,\n"
     "                                float *x, int n)\n"
     "{\n"
@@ -70,14 +80,18 @@ int main(int argc, char **argv)
     int   (*log_text)(void *, char *), (*code_size)(void *, size_t *), (*code)(void *, char *), status;
     const char *name = "perf_kernel.h", *text;
     void  *program = NULL;
-    char  *out;
-    size_t bytes = 0;
+    char  *out, full[2048] = "";
+    size_t bytes = 0, i;
+    int    said = 0;
 
-    if (argc < 4)
+    if (argc < 5)
         return 2;
-    text = read_all(argv[3]);
+    for (i = 0; i < sizeof program_of / sizeof *program_of; i++)
+        if (!strcmp(argv[2], program_of[i].name))
+            snprintf(full, sizeof full, source, program_of[i].before, program_of[i].behind);
+    text = read_all(argv[4]);
     snprintf(prefix, sizeof prefix, "%s", argv[1]);
-    library = dlopen(argv[2], RTLD_NOW);
+    library = dlopen(argv[3], RTLD_NOW);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         return 2;
@@ -88,12 +102,13 @@ int main(int argc, char **argv)
     find(&log_text, "GetProgramLog");
     find(&code_size, strcmp(prefix, "nvrtc") ? "GetCodeSize" : "GetPTXSize");
     find(&code, strcmp(prefix, "nvrtc") ? "GetCode" : "GetPTX");
-    status = create(&program, source, "step.cu", 1, &text, &name);
+    status = create(&program, full, "step.cu", 1, &text, &name);
     if (!status)
-        status = compile(program, argc - 4, (const char *const *)(void *)(argv + 4));
+        status = compile(program, argc - 5, (const char *const *)(void *)(argv + 5));
     if (program && log_size(program, &bytes) == 0 && bytes > 1 && (out = calloc(1, bytes + 1)) != NULL) {
         log_text(program, out);
         fprintf(stderr, "%s\n", out);
+        said = *out != '\0';
         free(out);
     }
     if (status) {
@@ -104,5 +119,5 @@ int main(int argc, char **argv)
     if (!out || code(program, out))
         return 1;
     fwrite(out, 1, bytes, stdout);
-    return 0;
+    return said ? 3 : 0;
 }
