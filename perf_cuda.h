@@ -71,12 +71,14 @@ PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
 
-/* Fetches what the device has finished; never waits for it.  PERF_ENOGPU without a GPU, PERF_EGPU
- * if the driver failed: what was fetched before is kept.  Takes a lock.                          */
+/* Fetches what the device has finished; never waits for it.  PERF_ENOGPU without a GPU; PERF_EGPU
+ * if the driver has failed since the last call of this, once, or has shut down: what was fetched
+ * before is kept.  Takes a lock. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
- * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile. */
+ * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile.
+ * A stream that is being captured is not waited for: its scopes may stay pending. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -89,11 +91,12 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
     double   starved_ns;                /* all names: idle, with nothing submitted */
     double   copy_ns;                   /* of device_ns: copies */
     uint64_t pending;                   /* all names: ended, not fetched yet */
-    uint64_t dropped; /* ring full, context destroyed, no memory; HIP before 6.3: an unread error */
+    uint64_t dropped; /* ring full, context destroyed, no memory; HIP before 7.0: an unread error */
     uint64_t captured;                  /* skipped: the stream was being captured */
     uint64_t no_context;                /* skipped: no context current */
     uint64_t failed;                    /* the driver answered with an error */
     uint64_t no_gpu;                    /* skipped: no driver */
+    uint64_t backwards;                 /* fetched, and read as 0: the driver's time was negative */
 } perf_gpu_stats;
 
 /* What is known so far; name NULL: of all scopes.  Fetches nothing itself.  A name beyond the first
@@ -228,7 +231,7 @@ typedef struct perf_gpu_part_ {
 
 #define PERF_GPU_ROWS_ 4096u
 enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAILED_,
-       PERF_GPU_NO_GPU_, PERF_GPU_LOSSES_ };
+       PERF_GPU_NO_GPU_, PERF_GPU_BACKWARDS_, PERF_GPU_LOSSES_ };
 
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
@@ -387,9 +390,25 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
 }
 
+/* A call failed for an event of ours.  A driver before CUDA 12 tells no ids of contexts: if it no
+ * longer knows the event, its context was destroyed, and another may have its place. */
+PERF_COLD_FN_ void perf_gpu_doubt_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                   perf_gpu_line_ *l, void *event)
+{
+    perf_gpu_entered_ e;
+    int               code;
+
+    if (!b || l->ctx_id || !event || PERF_GET_(&l->dead) || perf_gpu_enter_(b, PERF_NULL_, &e))
+        return;
+    code = b->event_query(event);
+    perf_gpu_leave_(b, &e);
+    if ((code == 400 || code == 709) && perf_claim_(&l->dead, 0, 1))
+        perf_gpu_deaden_(g, l);
+}
+
 /* Was this context, that of the thread's last scope, found alive within the last 0.1 ms? */
 #define perf_gpu_is_fresh_(l) (perf_gpu_self_v1_.ring && perf_gpu_self_v1_.ring->line == (l) &&   \
-                               perf_ticks() < perf_gpu_self_v1_.until)
+                               !PERF_GET_(&(l)->dead) && perf_ticks() < perf_gpu_self_v1_.until)
 
 PERF_COLD_FN_ void perf_gpu_freshen_(void)
 {
@@ -772,58 +791,12 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
 
     if (!b || ring->generation != PERF_GET_(&g->generation) || g != perf_gpu_state_seen_() ||
-        (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
+        (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line) ||
+        PERF_ACQ_(&perf_registry_get_()->sink))         /* a profiler hears of each scope */
         return 0;
     perf_gpu_ease_(g, b, ring);
     perf_gpu_freshen_();
     return 1;
-}
-
-/* Everything that is not the common case of a scope's begin. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *stream)
-{
-    const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
-    perf_gpu_state_        *g = perf_gpu_state_get_();
-    perf_registry_         *r = perf_registry_get_();
-    perf_gpu_thread_       *t;
-    perf_gpu_ring_         *ring;
-    perf_gpu_slot_         *s;
-    uint64_t                now;
-    int                     current, usual, fresh;
-
-    if (!g || PERF_GET_(&perf_anchor_v1_.off))
-        return PERF_NULL_;
-    t = b ? perf_gpu_thread_get_(g) : PERF_NULL_;
-    if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, b ? PERF_GPU_DROPPED_ : PERF_GPU_NO_GPU_, 1);
-        return PERF_NULL_;
-    }
-    ring = perf_gpu_route_(g, b, t, stream, &current);
-    fresh = !ring || perf_gpu_is_fresh_(ring->line);
-    if (!fresh)
-        perf_gpu_ease_(g, b, ring);
-    s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
-    if (!s)
-        return PERF_NULL_;
-    if (!fresh)
-        perf_gpu_freshen_();
-    usual = current && PERF_PTR_(uintptr_t, stream) > 2;
-    s->stream = stream;
-    s->thread = PERF_PTR_(uintptr_t, stream) == 2 ? perf_thread_id_() : 0;
-    s->site = site;
-    s->capture = 0;
-    s->code[0] = usual && !r->clock ? 0 : PERF_GPU_LONG_;
-    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
-    PERF_SET_(&s->home, usual && !r->clock ? PERF_GPU_KEY_(stream) : PERF_GPU_NEVER_);
-    s->arg = usual ? s->stop : PERF_CAST_(void *, s);
-    PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
-    PERF_GPU_FN_(s->capturing,
-                 usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
-    now = perf_scope_ticks_(r);
-    PERF_SET_(&s->begin, now + !now);           /* 0: free */
-    s->code[0] |= usual ? b->event_record(s->start, stream)
-                        : perf_gpu_record_in_(b, s, s->start, stream, !current);
-    return s;
 }
 
 /* No slot takes the short way for this stream any more: it may be another device's by now. */
@@ -843,6 +816,111 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
         }
 }
 
+/* The scope as a range of the profiler that listens, if one does. */
+PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *r, perf_gpu_slot_ *s)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&r->sink);
+    perf_recorder_   *t = sink ? perf_recorder_get_() : PERF_NULL_;
+    perf_label_       label;
+    int               opened = 0;
+
+    if (!t)
+        return;
+    label = perf_label_of_(PERF_ACQ_(&r->names)[s->site->id], 0, 0);
+    PERF_SINK_(t, opened = sink->open(&label, &s->range))
+    s->ranged = opened != 0;
+}
+
+PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&r->sink);
+    perf_recorder_   *t = sink && s->ranged ? perf_recorder_get_() : PERF_NULL_;
+
+    s->ranged = 0;
+    if (t)
+        PERF_SINK_(t, sink->close(s->range))
+}
+
+/* One attempt to begin a scope; NULL: nothing to record, counted. */
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *stream)
+{
+    const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
+    perf_gpu_state_        *g = perf_gpu_state_get_();
+    perf_registry_         *r = perf_registry_get_();
+    perf_gpu_thread_       *t;
+    perf_gpu_ring_         *ring;
+    perf_gpu_slot_         *s;
+    uint64_t                now;
+    int                     current, usual, fresh, quick;
+
+    if (!g || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    t = b ? perf_gpu_thread_get_(g) : PERF_NULL_;
+    if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
+        PERF_GPU_COUNT_(g, b ? PERF_GPU_DROPPED_ : PERF_GPU_NO_GPU_, 1);
+        return PERF_NULL_;
+    }
+    ring = perf_gpu_route_(g, b, t, stream, &current);
+    fresh = !ring || perf_gpu_is_fresh_(ring->line);
+    if (!fresh)
+        perf_gpu_ease_(g, b, ring);
+    s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
+    if (!s)
+        return PERF_NULL_;
+    if (!fresh)
+        perf_gpu_freshen_();
+    usual = current && PERF_PTR_(uintptr_t, stream) > 2;
+    quick = usual && !r->clock && !PERF_ACQ_(&r->sink);
+    s->stream = stream;
+    s->thread = PERF_PTR_(uintptr_t, stream) == 2 ? perf_thread_id_() : 0;
+    s->site = site;
+    s->capture = 0;
+    s->ranged = 0;
+    s->code[0] = quick ? 0 : PERF_GPU_LONG_;
+    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
+    PERF_SET_(&s->home, quick ? PERF_GPU_KEY_(stream) : PERF_GPU_NEVER_);
+    s->arg = usual ? s->stop : PERF_CAST_(void *, s);
+    PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
+    PERF_GPU_FN_(s->capturing,
+                 usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
+    now = perf_scope_ticks_(r);
+    PERF_SET_(&s->begin, now + !now);           /* 0: free */
+    s->code[0] |= usual ? b->event_record(s->start, stream)
+                        : perf_gpu_record_in_(b, s, s->start, stream, !current);
+    return s;
+}
+
+/* The first record of a scope failed: its stream may be another context's by now, or the events of
+ * a context that was destroyed.  Asks the driver anew, once; what fails then is told at the end. */
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *s)
+{
+    perf_gpu_state_        *g = s->ring->state;
+    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
+    perf_site_             *site = s->site;
+    void                   *stream = s->stream;
+    const int               code = s->code[0] & ~PERF_GPU_LONG_;
+
+    if (!b || (code != 201 && code != 400 && code != 709))
+        return s;
+    perf_gpu_forget_(s->ring, stream);
+    perf_gpu_doubt_(g, b, s->ring->line, s->start);
+    perf_gpu_self_v1_.until = 0;
+    perf_gpu_give_up_(s);
+    return perf_gpu_begin_once_(site, stream);
+}
+
+/* Everything that is not the common case of a scope's begin. */
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *stream)
+{
+    perf_gpu_slot_ *s = perf_gpu_begin_once_(site, stream);
+
+    if (s && (s->code[0] & ~PERF_GPU_LONG_))
+        s = perf_gpu_begin_again_(s);
+    if (s && !(s->code[0] & ~PERF_GPU_LONG_))
+        perf_gpu_range_open_(perf_registry_get_(), s);
+    return s;
+}
+
 /* All but the common case of an end.  `bad` is the answer of stream_capturing if the records have
  * gone well, else mixed with theirs. */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
@@ -851,6 +929,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     perf_registry_  *r = perf_registry_get_();
     int              code = s->code[0] & ~PERF_GPU_LONG_;
 
+    perf_gpu_range_close_(r, s);
     if (!code)
         code = s->code[1];
     if (!code && !s->capture)
@@ -862,6 +941,8 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
         perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
         if (!s->capture)
             perf_gpu_forget_(s->ring, s->stream);
+        if (code == 400 || code == 709)
+            perf_gpu_doubt_(g, PERF_ACQ_(&g->driver->table), s->ring->line, s->start);
         perf_gpu_give_up_(s);
     } else {
         PERF_REL_(&s->end, perf_scope_ticks_(r));
@@ -875,7 +956,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_state_        *g = p->slot.ring->state;
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
-    int                     code = p->slot.code[0];
+    int                     code = p->slot.code[0] & ~PERF_GPU_LONG_;
 
     if (!b || p->slot.ring->generation != PERF_GET_(&g->generation) ||
         !perf_gpu_lives_(g, b, p->slot.ring->line))
@@ -926,6 +1007,10 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     p->slot.code[0] = perf_gpu_events_(b, &p->slot);
     if (!p->slot.code[0])
         p->slot.code[0] = b->event_record_flags(p->slot.start, stream, 1);
+    if (!p->slot.code[0])
+        perf_gpu_range_open_(r, &p->slot);
+    if (p->slot.ranged)
+        p->slot.code[0] = PERF_GPU_LONG_;       /* its end goes the long way, and closes it */
     return &p->slot;
 }
 
@@ -938,7 +1023,7 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 {
     static const perf_gpu_core_ table = {
         PERF_CAST_(uint32_t, sizeof(perf_gpu_core_)), 1, perf_gpu_begin_slow_, perf_gpu_renew_,
-        perf_gpu_end_slow_, perf_gpu_begin_part_};
+        perf_gpu_end_slow_, perf_gpu_begin_part_, perf_gpu_begin_again_};
 
     PERF_ENGINE_(PERF_GPU_SYMBOL_, table);
     return &table;
@@ -1059,14 +1144,28 @@ typedef struct perf_gpu_round_ {
 PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *g, perf_gpu_round_ *x, perf_gpu_slot_ *s,
                                     int code)
 {
+    perf_gpu_line_ *l = s->ring->line;
+
     if (code != PERF_GPU_NOT_READY) {
         perf_gpu_failed_(g, "event_elapsed", code);
         perf_gpu_forget_(s->ring, s->stream);
+        if (code == 400 || code == 709)
+            perf_gpu_doubt_(g, PERF_ACQ_(&g->driver->table), l, s->start);
         perf_gpu_give_up_(s);
-        return code != PERF_GPU_SHUT_DOWN;
+        return code != PERF_GPU_SHUT_DOWN && !PERF_GET_(&l->dead);
     }
     PERF_GPU_WAITING_(x, s) = PERF_GPU_KEY_(s->stream);
     return !x->orderly;
+}
+
+/* A scope that ended before it began, as AMD's events say of short ones now and then, is read as 0
+ * and counted (ROCm/rocm-systems#9375).  NaN and what no time can be stay. */
+PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *g, perf_gpu_ms_ *length)
+{
+    if (!(length->ms <= 0.0f && length->ms > -1e11f))
+        return;
+    length->bits = 0;
+    PERF_GPU_COUNT_(g, PERF_GPU_BACKWARDS_, 1);
 }
 
 /* Moves what the device has finished into the list of results. */
@@ -1098,6 +1197,8 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
             continue;
         }
         code = b->event_elapsed(&length.ms, s->start, s->stop);
+        if (PERF_UNLIKELY_(!code && length.bits >= PERF_GPU_MS_END_))
+            perf_gpu_set_right_(g, &length);
         if (PERF_UNLIKELY_(code || length.bits >= PERF_GPU_MS_END_)) {
             keep = keep == cap && code == PERF_GPU_NOT_READY ? i : keep;
             if (!perf_gpu_unready_(g, x, s, code))
@@ -1643,12 +1744,15 @@ PERF_FN perf_status perf_gpu_collect(void)
     if (!perf_gpu_table())
         return perf_gpu_status();
     perf_gpu_collect_(perf_registry_get_());
-    return PERF_GET_(&d->down) || PERF_GET_(&d->error) ? PERF_EGPU : PERF_OK;
+    if (PERF_GET_(&d->down) || perf_claim_(&d->fresh, 1, 0))
+        return PERF_EGPU;
+    return PERF_OK;
 }
 
 /* The newest scope of a ring that is in flight and ended by then: its second event, which never
- * changes, and when it ended.  NULL: none. */
-PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end)
+ * changes, its stream, and when it ended.  NULL: none. */
+PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end,
+                                     void **stream)
 {
     perf_gpu_slot_ *s;
     void           *event = PERF_NULL_;
@@ -1660,11 +1764,22 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
         s = &ring->slot[i];
         if (PERF_GPU_ENDED_(s) && s->end <= by && s->end >= *end) {
             event = s->stop;
+            *stream = s->stream;
             *end = s->end;
         }
     }
     perf_gpu_unlock_(&ring->lock);
     return event;
+}
+
+/* 1: to wait for what this stream holds may spoil its capture (ROCm 6.1 to 7.1 do so). */
+PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *b, void *stream)
+{
+    int status = 0;
+
+    if (!b->stream_capturing)
+        return 0;
+    return b->stream_capturing(stream, &status) != 0 || status != 0;
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
@@ -1674,20 +1789,24 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_entered_ e;
-    void             *event;
+    void             *event, *stream = PERF_NULL_;
     uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end, before = 0;
     uint32_t          head = 0;
-    int               code = 0;
+    int               code = 0, capturing;
 
+    (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
     while (!(b->error_waits && b->error_waits()) && perf_gpu_lives_(g, b, ring->line) &&
-           (event = perf_gpu_newest_(ring, by, &end)) != PERF_NULL_ &&
+           (event = perf_gpu_newest_(ring, by, &end, &stream)) != PERF_NULL_ &&
            (end != before || head != PERF_ACQ_(&ring->head))) {
         head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
-            code = b->event_sync(event);
+            capturing = perf_gpu_is_capturing_(b, stream);
+            code = capturing ? 0 : b->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(b, &e);
+            if (capturing)
+                return;
         }
         if (code) {
             perf_gpu_error_(g->driver, "event_sync", code);
@@ -1816,6 +1935,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         a.no_context = PERF_GET_(&g->lost[PERF_GPU_NO_CONTEXT_]);
         a.failed = PERF_GET_(&g->lost[PERF_GPU_FAILED_]);
         a.no_gpu = PERF_GET_(&g->lost[PERF_GPU_NO_GPU_]);
+        a.backwards = PERF_GET_(&g->lost[PERF_GPU_BACKWARDS_]);
     }
     perf_gpu_unlock_(&g->lock);
     return a;
@@ -1870,8 +1990,11 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
     size_t   left = 0, total = 0;
     uint64_t held = 0, out = 0, zero = 0;
     void    *pool = PERF_NULL_;
-    int      code, mode = 2, relaxed = b->capture_mode && !b->capture_mode(&mode);
+    perf_gpu_entered_ e;
+    int      code = perf_gpu_enter_(b, PERF_NULL_, &e);
 
+    if (code)
+        return code;
     code = b->mem_info ? b->mem_info(&left, &total) : 1;        /* another table by now */
     (void)(b->ctx_device && b->ctx_device(&m->device));
     m->total = PERF_CAST_(double, total);
@@ -1886,8 +2009,7 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         *high = *high > out ? *high - out : 0;
     }
     m->peak = m->needed;
-    if (relaxed)
-        (void)b->capture_mode(&mode);
+    perf_gpu_leave_(b, &e);
     return code;
 }
 
@@ -1967,12 +2089,13 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
     }
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
+        for (i = 0; PERF_GET_(&ring->line->dead) && i < PERF_ACQ_(&ring->made); i++)
             perf_gpu_free_(&ring->slot[i]);
     g->birth = perf_scope_ticks_(r);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
+    PERF_SET_(&g->driver->fresh, 0u);
     g->marks = PERF_NULL_;
     g->noted_peak = g->noted;
     perf_gpu_unlock_(&g->lock);
@@ -2082,19 +2205,20 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 {
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
-    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
+    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
     int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
     perf_gpu_line_  *l;
     int              i;
     perf_gpu_bound_  e;
     char             answer[160];
     perf_out_        said = perf_out_open_(answer, sizeof answer);
-    const uint64_t   n[] = {a.pending, a.dropped, a.captured, a.no_context, a.no_gpu, a.failed};
+    const uint64_t   n[] = {a.pending, a.dropped, a.captured, a.no_context, a.no_gpu, a.failed,
+                            a.backwards};
     static const char *const what[] = {
         "were still in flight", "were dropped: PERF_GPU_SLOTS is the room for those in flight",
         "were skipped: their stream was being captured into a graph",
         "were skipped: no context was current", "were skipped: no GPU driver",
-        "failed in the driver"};
+        "failed in the driver", "had a negative time in the driver, read as 0"};
 
     if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
@@ -2114,7 +2238,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         perf_gpu_put_bound_(o, &e, answer);
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
-    for (i = 0; i < 6; i++)
+    for (i = 0; i < 7; i++)
         if (n[i])
             perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);
     if (perf_gpu_error_code())

@@ -271,6 +271,7 @@ typedef struct perf_gpu_loop_ {
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
     int              down, discard, busy, probed, probing, profiling, spoilt;
+    int              elsewhere;         /* work was seen on other streams of the context */
     int              own_graph, inside, on_stream, asked, calm, hot, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
@@ -786,6 +787,7 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
     if (!s->event[2] || s->probed >= 8)
         return;
     ns = perf_gpu_quiet_(s, after ? 100e6 : 5e6);
+    s->elsewhere |= ns < 0.0 || (after && ns > 4.0 * s->quiet_ns + 10e3);
     if (ns < 0.0) {
         s->probed = 8;                          /* somebody is busy for long: nothing can be told */
         s->busy = after ? s->busy : 0;
@@ -1313,7 +1315,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
     PERF_GPU_GIVE_(s, s->event[0], t->stream_sync(s->stream));
-    if (!s->down && s->event[2])
+    if (!s->down && s->event[2] && s->elsewhere)        /* the question spoils captures there */
         quiet = perf_gpu_quiet_(s, 10e6) > -2.0;
     perf_gpu_drop_graphs_(s);
     for (i = 0; i < 3; i++)

@@ -119,6 +119,9 @@ typedef struct perf_gpu_backend {
                                                 /* time that it works.  NULL: NVML is asked */
     int (*profiler_start)(void);                /* what runs between them is what a profiler that */
     int (*profiler_stop)(void);                 /* waits for it records */
+    int (*error_peek)(void);    /* the error that the program will read next in this thread, 0: */
+    int (*error_clear)(void);   /* none; and forgets it.  A failed attempt of ours is cleared, so */
+                                /* that no launch check of the program finds it */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -216,13 +219,13 @@ typedef struct perf_gpu_driver_ {
     uint32_t                looked;     /* PERF_GPU_LOOKED_ bits */
     uint32_t                down;       /* the driver has shut down */
     int32_t                 error;      /* the first */
+    uint32_t                fresh;      /* 1: one that perf_gpu_collect() has not told yet */
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
-    uint32_t                meters_asked, spare;
+    uint32_t                meters_asked;
     int                   (*hip_set)(int);
-    int                   (*hip_peek)(void);
     int                   (*hip_owner)(void *stream, int *device);
     perf_gpu_backend        found;      /* what `table` points to unless it was installed */
     perf_gpu_backend        plain;      /* HIP's own functions, behind those of `found` */
@@ -305,12 +308,37 @@ PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const cha
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
     PERF_GPU_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
+/* What hipGetLastError() tells.  Before HIP 7.0 it is the code of the last call, good or bad: so
+ * while the program has an unread error nothing is called, and the scope is dropped.  From 7.0 on
+ * it is the last bad code, and only what failed is cleared.  Source: HIP's "What's new" of 7.0. */
+#define PERF_HIP_KEEPS_ERRORS_ 70000000
+
+/* The program's unread error, 0: none. */
+PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *d)
+{
+    return d->plain.error_peek ? d->plain.error_peek() : 0;
+}
+
+/* Returns the code of a call of ours; unless an error of the program waited before it, what it left
+ * for hipGetLastError() goes. */
+PERF_FN int perf_hip_told_(const perf_gpu_driver_ *d, int waited, int code)
+{
+    if (code && !waited && d->plain.error_clear)
+        (void)d->plain.error_clear();
+    return code;
+}
+
 /* HIP's contexts are its devices: number + 1 is the handle.  To set a device creates nothing. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
 {
-    int device = 0, code = perf_gpu_driver_get_()->plain.ctx_device(&device);
+    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(d);
+    int                     device = 0;
+    const int               code = perf_hip_told_(d, waited, d->plain.ctx_device(&device));
 
-    *ctx = code ? PERF_NULL_ : PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
+    *ctx = PERF_NULL_;
+    if (!code)
+        *ctx = PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
     return code;
 }
 
@@ -321,7 +349,10 @@ PERF_FN int perf_hip_ctx_set_(void *ctx)
 
 PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
 {
-    int device = 0, code = perf_gpu_driver_get_()->hip_owner(stream, &device);
+    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(d);
+    int                     device = 0;
+    const int               code = perf_hip_told_(d, waited, d->hip_owner(stream, &device));
 
     if (!code)
         *ctx = PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
@@ -339,20 +370,24 @@ PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
     return d->plain.event_create(event, flags & 2 ? flags : flags | quiet);
 }
 
-/* Before HIP 6.3 each call, even a successful one, replaces what hipGetLastError() will tell.  So
- * while the program has an unread error, nothing is called, and the scope is dropped. */
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(d);
 
-    return d->hip_peek() ? PERF_GPU_UNREAD_ : d->plain.event_record(event, stream);
+    if (waited && d->hip_version < PERF_HIP_KEEPS_ERRORS_)
+        return PERF_GPU_UNREAD_;
+    return perf_hip_told_(d, waited, d->plain.event_record(event, stream));
 }
 
 PERF_FN int perf_hip_stream_capturing_(void *stream, int *status)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(d);
 
-    return d->hip_peek() ? PERF_GPU_UNREAD_ : d->plain.stream_capturing(stream, status);
+    if (waited && d->hip_version < PERF_HIP_KEEPS_ERRORS_)
+        return PERF_GPU_UNREAD_;
+    return perf_hip_told_(d, waited, d->plain.stream_capturing(stream, status));
 }
 
 #if defined(__HIPCC__)
@@ -393,7 +428,8 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
     perf_gpu_symbol_(library, "hip", "SetDevice", &d->hip_set);
-    perf_gpu_symbol_(library, "hip", "PeekAtLastError", &d->hip_peek);
+    perf_gpu_symbol_(library, "hip", "PeekAtLastError", &t->error_peek);
+    perf_gpu_symbol_(library, "hip", "GetLastError", &t->error_clear);
     perf_gpu_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
     perf_gpu_symbol_(library, "hip", "GetDeviceCount", &count_of);
     perf_gpu_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
@@ -410,12 +446,13 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     t->flags = PERF_GPU_TABLE_AMD;
     if (version)
         t->event_create = perf_hip_event_create_;
-    if (version && version < 60300000 && d->hip_peek) {
-        t->error_waits = d->hip_peek;
-        t->event_record = perf_hip_event_record_;
-        if (t->stream_capturing)
-            t->stream_capturing = perf_hip_stream_capturing_;
-    }
+    if (!t->error_peek || !version)
+        return 1;
+    if (version < PERF_HIP_KEEPS_ERRORS_)
+        t->error_waits = t->error_peek;
+    t->event_record = perf_hip_event_record_;
+    if (t->stream_capturing)
+        t->stream_capturing = perf_hip_stream_capturing_;
     return 1;
 }
 #else
@@ -498,6 +535,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     }
     if (!call)
         return;
+    PERF_SET_(&d->fresh, 1u);
     perf_fail_(r, PERF_EGPU);
     if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
         return;
@@ -557,33 +595,53 @@ typedef struct perf_gpu_entered_ {
     void *before;
     int   set;                  /* another is current now */
     int   mode, relaxed;        /* of stream capture, before; it was changed */
+    int   waited;               /* the program's own unread error, before */
 } perf_gpu_entered_;
 
-/* Makes `ctx` current; 0 or the driver's code.  Relaxed: what follows spoils no other's capture. */
+/* What fails is tried a second time: the program goes on in that mode and context. */
+PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
+{
+    int mode = e->mode, code = 0;
+
+    if (e->relaxed)
+        code = b->capture_mode(&mode);
+    if (code && code != PERF_GPU_SHUT_DOWN) {
+        mode = e->mode;
+        code = b->capture_mode(&mode);
+    }
+    if (code == PERF_GPU_SHUT_DOWN)
+        return;
+    if (e->set && b->ctx_set(e->before))
+        (void)b->ctx_set(e->before);
+    if (!e->waited && b->error_clear && b->error_peek && b->error_peek())
+        (void)b->error_clear();
+}
+
+/* In front of calls in a context, perf_gpu_leave_ behind them.  `ctx` becomes current, NULL: what
+ * is current stays.  Captures of other threads are safe meanwhile, and no error of ours is left for
+ * the program.  Returns 0 or the driver's code; then nothing is to be left. */
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
 {
-    int code;
+    int code = 0, relaxed = 1;
 
     memset(e, 0, sizeof *e);
-    code = b->ctx_get(&e->before);
-    if (!code && e->before != ctx) {
+    if (b->error_peek)
+        e->waited = b->error_peek();
+    if (ctx)
+        code = b->ctx_get(&e->before);
+    if (!code && ctx && e->before != ctx) {
         code = b->ctx_set ? b->ctx_set(ctx) : 201;
         e->set = !code;
     }
-    if (code)
+    if (code) {
+        perf_gpu_leave_(b, e);
         return code;
+    }
     e->mode = 2;
-    code = b->capture_mode ? b->capture_mode(&e->mode) : 1;
-    e->relaxed = !code;
-    return code == PERF_GPU_SHUT_DOWN ? code : 0;
-}
-
-PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
-{
-    if (e->relaxed)
-        (void)b->capture_mode(&e->mode);
-    if (e->set && b->ctx_set(e->before))
-        (void)b->ctx_set(e->before);            /* the program goes on in it */
+    if (b->capture_mode)
+        relaxed = b->capture_mode(&e->mode);
+    e->relaxed = !relaxed;
+    return relaxed == PERF_GPU_SHUT_DOWN ? relaxed : 0;
 }
 
 /* ---- clocks and meters ---- */

@@ -86,6 +86,8 @@ typedef struct perf_gpu_slot_ {
     int32_t  capture;
     uint32_t thread;            /* of a per-thread default stream: whose; ~0: a graph's; else 0 */
     perf_site_ *site;           /* whose name it is; may have no id yet */
+    uint64_t range;             /* the profiler's, where `ranged` is 1 */
+    uint32_t ranged;
     struct perf_gpu_slot_ *next;        /* in the ring */
     struct perf_gpu_ring_ *ring;
 } perf_gpu_slot_;
@@ -138,6 +140,7 @@ typedef struct perf_gpu_core_ {
     int             (*renew)(perf_gpu_ring_ *); /* 1: its context still lives, go on */
     void            (*end)(perf_gpu_slot_ *, int bad);
     perf_gpu_slot_ *(*part)(perf_site_ *, void *stream);    /* as begin */
+    perf_gpu_slot_ *(*again)(perf_gpu_slot_ *); /* its first record failed */
 } perf_gpu_core_;
 #define PERF_GPU_SYMBOL_                                                                          \
     "perf_gpu_scope_h_alone__call_perf_gpu_collect_in_one_file_that_includes_perf_cuda_h"
@@ -199,6 +202,8 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
     PERF_REL_(&ring->at, s->next);
     s->site = site;
     s->code[0] = PERF_PEEK_(s->record)(s->start, stream);
+    if (PERF_UNLIKELY_(s->code[0]))
+        return perf_gpu_core_get_()->again(s);
     return s;
 }
 
@@ -218,7 +223,9 @@ PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
 }
 #endif
 
-#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) ||                                                \
+    defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(HIP_API_PER_THREAD_DEFAULT_STREAM) ||  \
+    defined(__HIP_API_PER_THREAD_DEFAULT_STREAM__)
 #define PERF_GPU_STREAM_(s) perf_gpu_own_stream_(s)     /* NULL is this thread's own stream there */
 PERF_FN void *perf_gpu_own_stream_(void *stream)
 {

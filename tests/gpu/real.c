@@ -66,7 +66,7 @@ static void deadlock(void)
     one("captured", other, 1000);
     (void)sim_capture_end(other, &graph);
     (void)sim_graph_destroy(graph);
-    sim_fail(SIM_event_record, 1, 400, 0);
+    sim_fail(SIM_event_record, 1, 719, 0);
     one("fails", other, 1000);
     for (i = 0; i < 3000; i++)                  /* and more than the ring holds */
         one("many", other, 10);
@@ -497,6 +497,35 @@ static void host_gate(void)
     CHECK(open.out == 1, "%u", open.out);
 }
 
+static void *first_scopes(void *stream)
+{
+    int i;
+
+    sim_device(0);
+    for (i = 0; i < 900; i++)
+        one("beside a reset", stream, 100);
+    return NULL;
+}
+
+/* perf_reset() while a thread makes its first scopes. */
+static void reset_beside(void)
+{
+    perf_stream stream;
+    pthread_t   thread;
+    int         i;
+
+    sim_start_real();
+    stream = sim_stream(0);
+    (void)pthread_create(&thread, NULL, first_scopes, stream);
+    for (i = 0; i < 200; i++)
+        perf_reset();
+    (void)pthread_join(thread, NULL);
+    perf_reset();
+    one("k", stream, 100);
+    CHECK(perf_gpu_collect_sync() == PERF_OK && perf_gpu_stats_of("k").scopes == 1, "%s", perf_gpu_error_text());
+    sim_stop();
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -504,7 +533,7 @@ int main(int argc, char **argv)
         void      (*part)(void);
     } parts[] = {{"deadlock", deadlock}, {"waiters", waiters}, {"drops", drops}, {"spread", spread}, {"fresh", fresh_threads},
                  {"reset", reset_device}, {"costs", costs}, {"own", own_streams}, {"unread", unread},
-                 {"faults", faults}, {"clocks", clocks}, {"host gate", host_gate}};
+                 {"faults", faults}, {"clocks", clocks}, {"host gate", host_gate}, {"reset beside", reset_beside}};
     size_t i;
     int    k;
 
