@@ -272,6 +272,7 @@ typedef struct perf_gpu_loop_ {
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
     int              down, discard, busy, probed, probing, profiling, spoilt;
     int              elsewhere;         /* work was seen on other streams of the context */
+    int              waited;            /* the program had an unread error when we came in */
     int              own_graph, inside, on_stream, asked, calm, hot, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
@@ -300,6 +301,8 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 
     if (!code)
         return 1;
+    if (code != PERF_GPU_SHUT_DOWN && !s->waited && s->t->error_clear)
+        (void)s->t->error_clear();              /* no launch check of the program finds it */
     if (!s->r.code)
         s->r.code = code;
     if ((!ends && code != PERF_GPU_SHUT_DOWN) || s->down)
@@ -1176,6 +1179,7 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
         return 0;
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    s->waited = in.waited;
     if (s->r.status == PERF_OK && !(s->host && s->host->status != PERF_OK))
         n = s->r.opts.profile ? perf_gpu_profile_(s) : perf_gpu_advance_(s);
     if (!n)
@@ -1239,6 +1243,7 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
          !perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx))) ||
         !perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in)))
         return;
+    s->waited = in.waited;
     if (s->r.opts.profile || perf_gpu_setup_(s))
         s->phase = PERF_GPU_START_;
     if (!s->down)

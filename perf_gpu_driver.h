@@ -313,10 +313,17 @@ PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const cha
  * it is the last bad code, and only what failed is cleared.  Source: HIP's "What's new" of 7.0. */
 #define PERF_HIP_KEEPS_ERRORS_ 70000000
 
-/* The program's unread error, 0: none. */
+/* The program's unread error, 0: none.  That something was not ready is no error. */
 PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *d)
 {
-    return d->plain.error_peek ? d->plain.error_peek() : 0;
+    const int code = d->plain.error_peek ? d->plain.error_peek() : 0;
+
+    return code == PERF_GPU_NOT_READY ? 0 : code;
+}
+
+PERF_FN int perf_hip_error_waits_(void)
+{
+    return perf_hip_unread_(perf_gpu_driver_get_());
 }
 
 /* Returns the code of a call of ours; unless an error of the program waited before it, what it left
@@ -449,7 +456,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     if (!t->error_peek || !version)
         return 1;
     if (version < PERF_HIP_KEEPS_ERRORS_)
-        t->error_waits = t->error_peek;
+        t->error_waits = perf_hip_error_waits_;
     t->event_record = perf_hip_event_record_;
     if (t->stream_capturing)
         t->stream_capturing = perf_hip_stream_capturing_;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "sim.h"                        /* for its types; the device itself is in the library */
 
+#include "../../perf_gpu_bench.h"
 #include "time/rows.h"
 #include <dlfcn.h>
 
@@ -11,6 +12,7 @@ static void (*fake_start)(void), (*fake_device)(int), (*fake_down)(void), (*fake
 static void *(*fake_stream)(int);
 static int (*fake_work)(void *, unsigned long), (*get_current)(void **), (*init)(unsigned);
 static void (*fake_host)(unsigned long);
+static int (*fake_launch_fails)(int), (*last_error)(void), (*begin_capture)(void *, int), (*end_capture)(void *, void **);
 
 static void find(const char *name, void *field)
 {
@@ -37,6 +39,10 @@ static int open_library(const char *name)
     find("fake_sim", &fake_sim);
     find("cuCtxGetCurrent", &get_current);
     find("cuInit", &init);
+    find("fake_launch_fails", &fake_launch_fails);
+    find("hipGetLastError", &last_error);
+    find("hipStreamBeginCapture", &begin_capture);
+    find("hipStreamEndCapture", &end_capture);
     there = fake_sim();
     return 1;
 }
@@ -272,11 +278,137 @@ static void hip_other(const char *what)
     CHECK(set(1) == 0 && perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
     CHECK(perf_gpu_stats_of("step").scopes == 400 && !perf_gpu_stats_of(NULL).dropped && !there->wrong_context, "%g of 400, %g dropped",
           (double)perf_gpu_stats_of("step").scopes, (double)perf_gpu_stats_of(NULL).dropped);
-    there->unread = 719;
-    step(stream[1]);
-    CHECK((there->unread == 719) == (strchr(what, 'w') != NULL), "the program's own error: %d", there->unread);
-    CHECK(perf_gpu_stats_of(NULL).dropped == (strchr(what, 'w') ? 1 : 0), "%g", (double)perf_gpu_stats_of(NULL).dropped);
-    there->unread = 0;
+    (void)last_error();
+    (void)fake_launch_fails(719);               /* and the program has not looked yet */
+    {
+        PERF_GPU_SCOPE("empty", stream[1]);
+    }
+    if (strchr(what, 'w'))
+        CHECK(last_error() == 719 && perf_gpu_stats_of(NULL).dropped == 1, "the program's own error is gone");
+    else
+        CHECK(perf_gpu_stats_of(NULL).dropped == 0, "%g", (double)perf_gpu_stats_of(NULL).dropped);
+    (void)last_error();
+}
+
+/* What the program reads of errors is the same with scopes, in every release: its own failed launch, inside a
+ * scope and before one, and none of ours. */
+static void hip_errors(int newer)
+{
+    void *stream[2];
+    int   i, code;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    stream[0] = fake_stream(0);
+    stream[1] = fake_stream(0);
+    (void)perf_gpu_status();
+    for (i = 0; i < 20; i++) {
+        step(stream[i % 2]);
+        CHECK(last_error() == 0, "%d: an error after a good launch", i);
+        {
+            PERF_GPU_SCOPE("fails", stream[i % 2]);
+            (void)fake_launch_fails(98);
+        }
+        code = last_error();
+        CHECK(code == 98, "%d: a launch failed inside a scope, the program reads %d", i, code);
+        (void)fake_launch_fails(98);
+        step(stream[i % 2]);
+        code = last_error();
+        CHECK(newer ? code == 98 : code == 0, "%d: a launch failed before a scope and a good launch: %d", i, code);
+        {
+            PERF_GPU_SCOPE("pending", stream[i % 2]);
+            (void)fake_work(stream[i % 2], 50000000);
+        }
+        (void)last_error();
+        (void)perf_gpu_collect();               /* not ready: no error of the program */
+        (void)perf_gpu_memory_mark("mark");
+        code = last_error();
+        CHECK(code == 0, "%d: work is pending, the program reads %d", i, code);
+        fake_host(100000000);
+    }
+    there->fault[SIM_event_record].left = 1;
+    there->fault[SIM_event_record].code = 700;
+    {
+        PERF_GPU_SCOPE("fails for us", stream[0]);
+        (void)fake_work(stream[0], 1000);
+    }
+    (void)perf_gpu_collect();
+    code = last_error();
+    CHECK(code == 0, "our own failure is the program's %d", code);
+    CHECK(perf_gpu_stats_of(NULL).failed == 1, "%g failed", (double)perf_gpu_stats_of(NULL).failed);
+}
+
+/* The scopes of a stream that is being captured are waited for later: the capture is whole. */
+static void hip_capture(void)
+{
+    void *stream, *graph = NULL;
+    int   code;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    stream = fake_stream(0);
+    step(stream);
+    {
+        PERF_GPU_SCOPE("long", stream);
+        (void)fake_work(stream, 50000000);
+    }
+    CHECK(begin_capture(stream, 2) == 0, "capture");
+    (void)fake_work(stream, 1000);
+    (void)perf_gpu_collect();
+    (void)perf_gpu_collect_sync();
+    code = end_capture(stream, &graph);
+    CHECK(code == 0 && !there->spoilt, "the capture was spoilt: %d", code);
+    CHECK(perf_gpu_collect_sync() == PERF_OK && perf_gpu_stats_of("long").scopes == 1, "%s", perf_gpu_error_text());
+}
+
+/* Times that run backwards are no failure. */
+static void hip_short(void)
+{
+    void *stream;
+    int   i;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    stream = fake_stream(0);
+    for (i = 0; i < 200; i++) {
+        step(stream);
+        fake_host(5000);
+    }
+    CHECK(perf_gpu_collect_sync() == PERF_OK && perf_gpu_stats_of(NULL).failed == 0, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("step").scopes == 200 && perf_gpu_stats_of(NULL).backwards > 10, "%g scopes, %g backwards",
+          (double)perf_gpu_stats_of("step").scopes, (double)perf_gpu_stats_of(NULL).backwards);
+}
+
+/* A bench whose memory for the flush does not fit leaves no error to the program. */
+static void hip_bench(void)
+{
+    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench      b;
+    perf_gpu_result     r;
+    void               *stream;
+    int                 code;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    (void)last_error();
+    there->memory[0] = 100 << 20;               /* bytes; four times L2 are more */
+    stream = fake_stream(0);
+    o.samples = 5;
+    b = perf_gpu_bench_begin("k", stream, &o);
+    code = last_error();
+    CHECK(code == 0, "after the begin the program reads %d", code);
+    while (perf_gpu_bench_next(&b)) {
+        (void)fake_work(stream, 20000);
+        code = last_error();
+        CHECK(code == 0, "in the loop the program reads %d", code);
+    }
+    r = perf_gpu_bench_end(&b);
+    code = last_error();
+    CHECK(code == 0 && r.time.count > 0, "after the end the program reads %d: %s", code, r.text);
 }
 
 /* AMD's library, asked for with -DPERF_HIP=1. */
@@ -298,15 +430,16 @@ static void hip(void)
     CHECK(!strcmp(perf_gpu_table()->name, "HIP"), "%s", perf_gpu_table()->name);
     CHECK(perf_gpu_meter_(perf_gpu_table(), 0, 1) == 55.5 && perf_gpu_meter_(perf_gpu_table(), 1, 1) < 0, "%g degrees",
           perf_gpu_meter_(perf_gpu_table(), 0, 1));
+    (void)last_error();
     for (i = 0; i < 10; i++) {                  /* an error of the program's own, before and in a scope */
-        perf_gpu_scope s;
-        there->unread = i % 2 ? 719 : 0;
-        s = perf_gpu_scope_begin("step", stream);
-        there->unread = 719;
-        perf_gpu_scope_end(&s);
+        perf_gpu_scope scope;
+        if (i % 2)
+            (void)fake_launch_fails(719);
+        scope = perf_gpu_scope_begin("step", stream);
+        (void)fake_launch_fails(719);
+        perf_gpu_scope_end(&scope);
         (void)perf_gpu_collect();
-        CHECK(there->unread == 719 && !there->wiped, "hipGetLastError() would have lost it");
-        there->unread = 0;
+        CHECK(last_error() == 719, "hipGetLastError() would have lost it");
     }
     CHECK(perf_gpu_stats_of(NULL).dropped == 10, "%g", (double)perf_gpu_stats_of(NULL).dropped);
     there->fault[SIM_stream_ctx].left = 1;      /* whose is this new stream? */
@@ -354,6 +487,14 @@ int main(int argc, char **argv)
         hip_none();
     if (!strcmp(mode, "hip-lost"))
         hip_lost();
+    if (!strcmp(mode, "hip-errors"))
+        hip_errors(!strcmp(what, "newer"));
+    if (!strcmp(mode, "hip-capture"))
+        hip_capture();
+    if (!strcmp(mode, "hip-short"))
+        hip_short();
+    if (!strcmp(mode, "hip-bench"))
+        hip_bench();
     if (!strcmp(mode, "hip-other"))
         hip_other(what);
     if (!strcmp(mode, "hip-meters") && open_library("libamdhip64.so.6"))

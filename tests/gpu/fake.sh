@@ -147,9 +147,22 @@ for wrong in none uncounted; do
 done
 export FAKE_HIP=lost
 run fake_hip hip-lost "$work/hip"
-for wrong in 50700000:wo 60300000:o 70000000:o ageless:o; do
+for wrong in 50700000:wo 60200000:wo 60300000:wo 60400000:wo 70000000:o 70200000:o ageless:o; do
     export FAKE_HIP=${wrong%:*}
     meters fake_hip hip-other "${wrong#*:}" "$work/hip"
+done
+for release in 50700000 60200000 60300000 60400000 70000000 70200000; do
+    export FAKE_HIP=$release
+    age=
+    [ $release -lt 70000000 ] || age=newer
+    meters fake_hip hip-errors "$age" "$work/hip"
+    what=
+    for mode in hip-capture hip-bench; do
+        run fake_hip $mode "$work/hip"
+    done
+    export FAKE_HIP_SHORT=1
+    run fake_hip hip-short "$work/hip"
+    unset FAKE_HIP_SHORT
 done
 unset FAKE_HIP
 for f in hipGetDevice hipSetDevice hipGetDeviceCount hipEventQuery; do
