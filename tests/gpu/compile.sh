@@ -62,6 +62,9 @@ hipcc)
     try "table.hip" hipcc --offload-arch=gfx90a -O1 -Wall -Wextra -Werror -I"$root" "$here/table.hip" \
         -o "$work/table"
     try "table.hip on the fake HIP" env LD_PRELOAD="$work/fake.so" "$work/table"
+    try "table.hip, a default stream per thread" hipcc --offload-arch=gfx90a -O1 -Wall -Wextra -Werror -DPER_THREAD \
+        -fgpu-default-stream=per-thread -I"$root" "$here/table.hip" -o "$work/table"
+    try "table.hip, per thread, on the fake HIP" env LD_PRELOAD="$work/fake.so" "$work/table"
     ;;
 *)
     echo "unknown compiler: $compiler"

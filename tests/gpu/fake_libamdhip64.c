@@ -21,6 +21,7 @@
 
 static __thread int last;                       /* what hipGetLastError() will tell */
 static void *stream_of[4096];                   /* by event: where it was recorded last */
+static void *recorded;                          /* where the last event was */
 
 static int wrong(const char *mode)
 {
@@ -126,7 +127,7 @@ API int hipEventCreateWithFlags(void **event, unsigned flags)
 
 API int hipEventRecord(void *event, void *stream)
 {
-    stream_of[slot_of(event)] = stream;
+    stream_of[slot_of(event)] = recorded = stream;
     return told(sim_event_record(event, stream));
 }
 
@@ -176,6 +177,7 @@ API int hipDeviceGetPCIBusId(char *text, int length, int device)
     return told(device != 0);
 }
 
+API void *fake_recorded(void) { return recorded; }
 API void fake_start(void) { sim_reset(); }
 API void *fake_stream(int device) { return sim_stream_on(device); }
 API int fake_work(void *stream, unsigned long ns) { return told(sim_work(stream, ns)); }

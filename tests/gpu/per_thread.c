@@ -1,6 +1,10 @@
-/* nvcc -default-stream per-thread: stream NULL is the calling thread's own, for scopes, benches and
+/* nvcc -default-stream per-thread, hipcc -fgpu-default-stream=per-thread: stream NULL is the calling thread's own, for scopes, benches and
  * A/B loops, and for the helper kernels that go through the driver, which knows nothing of the flag. */
+#if defined(AS_HIPCC_NAMES_IT)
+#define __HIP_API_PER_THREAD_DEFAULT_STREAM__ 1
+#else
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM 1
+#endif
 #define PERF_CLOCK_FN sim_clock
 #include "sim.h"
 

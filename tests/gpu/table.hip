@@ -1,7 +1,15 @@
 /* What a file compiled by hipcc reaches of HIP, on the library that fake_libamdhip64.c plays. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <hip/hip_runtime.h>
 #include "perf_gpu_bench.h"
+
+/* What <<<...>>> without a stream means in this file. */
+#if defined(PER_THREAD)
+#define DEFAULT_STREAM ((void *)hipStreamPerThread)
+#else
+#define DEFAULT_STREAM nullptr
+#endif
 
 int main()
 {
@@ -15,5 +23,16 @@ int main()
         printf("a function is missing\n");
         return 1;
     }
-    return hipSetDevice(0) != hipSuccess || t->stream_sync(NULL) != 0;
+    if (hipSetDevice(0) != hipSuccess || t->stream_sync(NULL) != 0)
+        return 1;
+    void *(*recorded)() = nullptr;
+    *(void **)&recorded = dlsym(RTLD_DEFAULT, "fake_recorded");
+    {
+        PERF_GPU_SCOPE("k", NULL);
+    }
+    if (!recorded || recorded() != DEFAULT_STREAM) {
+        printf("stream NULL was %p\n", recorded ? recorded() : nullptr);
+        return 1;
+    }
+    return 0;
 }
