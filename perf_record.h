@@ -90,7 +90,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_stream_flush_  writes one ring (lock held)
- *   perf_sink_, perf_label_  scopes also go there
+ *   perf_sink_, perf_label_, perf_label_of_, PERF_SINK_  scopes also go there; perf_recorder_get_
  *   perf_source_, perf_source_add_, perf_sources_collect_  durations from elsewhere
  *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
