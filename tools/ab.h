@@ -129,17 +129,35 @@ typedef enum ab_kind { AB_TIME, AB_MEMORY, AB_RATE, AB_OTHER } ab_kind;      /* 
 
 typedef enum ab_design { AB_SEPARATE, AB_RANDOM, AB_PAIRS } ab_design;
 
+typedef enum ab_lack { AB_HAS, AB_REFUSED, AB_FAILED, AB_SKIPPED } ab_lack;
+
+/* Where a key stands in an array: a hash table of 1-based places, 0 where there is none. */
+typedef struct ab_index {
+    size_t *slot;
+    size_t  slots;
+} ab_index;
+
 typedef struct ab_series {              /* one benchmark                                          */
-    char     *key;                      /* what it is found by: its name, mostly                  */
+    char     *key;                      /* what it is found by: all that names it                 */
     char     *name, *unit;              /* unit: "ns" for every time; "" unknown                  */
     ab_design design;
     int       same_order;               /* pairs whose column `first` never changed: no coin      */
     int       processes;                /* runs are known to be processes, but not paired by name */
     double    step;                     /* of the clock, as the file says; 0: it does not         */
     size_t    failed;                   /* values of commands that ended with a failure           */
+    ab_lack   lack;                     /* why it is not judged: AB_HAS where it is               */
+    char     *why;                      /* the same in words, with its place; NULL: AB_HAS        */
+    int       zeros, fractions;         /* values that were 0; that are no whole numbers          */
+    size_t    aggregates;               /* 1 + where the file has means of it; 0: it has none     */
     ab_run   *run;
-    size_t    runs, cap;
+    size_t    runs, cap, last;          /* last: the run that was asked for last                  */
+    ab_index  by_id;
 } ab_series;
+
+typedef struct ab_note {                /* values of a file that are not used                     */
+    char       *where, *what;           /* "file:line:column" of the first                        */
+    size_t      count;
+} ab_note;
 
 typedef struct ab_set {                 /* one side of a comparison                               */
     const char *format;                 /* of the last file read, for people                      */
@@ -147,9 +165,12 @@ typedef struct ab_set {                 /* one side of a comparison             
     size_t      aggregates;             /* means and the like, which are no measurements          */
     ab_series  *s;
     size_t      n, cap;
-    size_t     *slot;                   /* hash table of 1-based indices into s                   */
-    size_t      slots;
+    ab_index    by_key;
+    ab_note    *note;
+    size_t      notes, notes_cap;
 } ab_set;
+
+typedef const char *ab_key_of(const void *array, size_t i);
 
 PERF_FN size_t ab_hash_(const char *name, size_t slots)
 {
@@ -160,24 +181,60 @@ PERF_FN size_t ab_hash_(const char *name, size_t slots)
     return (size_t)(h ^ h >> 32) & (slots - 1);
 }
 
-/* The series of that key; NULL: none. */
-PERF_FN ab_series *ab_find(const ab_set *set, const char *key)
+/* The place of a key, from 0; SIZE_MAX: it is not there. */
+PERF_FN size_t ab_look_up(const ab_index *x, const char *key, ab_key_of *key_of, const void *array)
 {
     size_t i;
 
-    if (!set->slots)
-        return NULL;
-    for (i = ab_hash_(key, set->slots); set->slot[i]; i = (i + 1) & (set->slots - 1))
-        if (!strcmp(set->s[set->slot[i] - 1].key, key))
-            return &set->s[set->slot[i] - 1];
-    return NULL;
+    if (!x->slots)
+        return SIZE_MAX;
+    for (i = ab_hash_(key, x->slots); x->slot[i]; i = (i + 1) & (x->slots - 1))
+        if (!strcmp(key_of(array, x->slot[i] - 1), key))
+            return x->slot[i] - 1;
+    return SIZE_MAX;
+}
+
+/* Takes in the last of now n keys, none of which is there twice. */
+PERF_FN void ab_index_last(ab_index *x, size_t n, ab_key_of *key_of, const void *array)
+{
+    size_t i, k = n - 1;
+
+    if (n * 2 > x->slots) {                         /* grow and fill again                        */
+        x->slots = x->slots ? x->slots * 4 : 64;
+        x->slot = (size_t *)ab_grow(x->slot, x->slots, sizeof *x->slot);
+        memset(x->slot, 0, x->slots * sizeof *x->slot);
+        k = 0;
+    }
+    for (; k < n; k++) {
+        for (i = ab_hash_(key_of(array, k), x->slots); x->slot[i]; i = (i + 1) & (x->slots - 1))
+            continue;
+        x->slot[i] = k + 1;
+    }
+}
+
+PERF_FN const char *ab_series_key_(const void *array, size_t i)
+{
+    return ((const ab_series *)array)[i].key;
+}
+
+PERF_FN const char *ab_run_key_(const void *array, size_t i)
+{
+    const char *id = ((const ab_run *)array)[i].id;
+    return id ? id : "\nnone";
+}
+
+/* The series of that key; NULL: none. */
+PERF_FN ab_series *ab_find(const ab_set *set, const char *key)
+{
+    size_t i = ab_look_up(&set->by_key, key, ab_series_key_, set->s);
+
+    return i == SIZE_MAX ? NULL : &set->s[i];
 }
 
 /* The series of that key, made if need be with that name. */
 PERF_FN ab_series *ab_series_by(ab_set *set, const char *key, const char *name)
 {
     ab_series *s = ab_find(set, key);
-    size_t     i, k;
 
     if (s)
         return s;
@@ -190,19 +247,7 @@ PERF_FN ab_series *ab_series_by(ab_set *set, const char *key, const char *name)
     s->key = ab_copy(key, strlen(key));
     s->name = ab_copy(name, strlen(name));
     s->unit = ab_copy("", 0);
-    if (set->n * 2 > set->slots) {                  /* grow and fill again                        */
-        set->slots = set->slots ? set->slots * 4 : 64;
-        set->slot = (size_t *)ab_grow(set->slot, set->slots, sizeof *set->slot);
-        memset(set->slot, 0, set->slots * sizeof *set->slot);
-        k = 0;
-    } else {
-        k = set->n - 1;
-    }
-    for (; k < set->n; k++) {
-        for (i = ab_hash_(set->s[k].key, set->slots); set->slot[i]; i = (i + 1) & (set->slots - 1))
-            continue;
-        set->slot[i] = k + 1;
-    }
+    ab_index_last(&set->by_key, set->n, ab_series_key_, set->s);
     return s;
 }
 
@@ -211,90 +256,169 @@ PERF_FN ab_series *ab_series_of(ab_set *set, const char *name)
     return ab_series_by(set, name, name);
 }
 
-/* The run of that id (NULL: the run without a name), made if need be.  Looks at the last one first:
- * files list their values run by run.                                                            */
+/* The run of that id (NULL: the run without a name), made if need be.  Looks at the one asked for
+ * before, and the one behind it, first: files list their values run by run, or round by round.   */
 PERF_FN ab_run *ab_run_of(ab_series *s, const char *id)
 {
-    ab_run *r;
-    size_t  i;
+    const char *key = id ? id : "\nnone";
+    ab_run     *r;
+    size_t      i, next;
 
-    for (i = s->runs; i-- > 0;) {
-        r = &s->run[i];
-        if (id == NULL ? r->id == NULL : r->id != NULL && !strcmp(r->id, id))
-            return r;
+    for (i = 0; i < 2 && s->runs; i++) {
+        next = (s->last + i) % s->runs;
+        if (!strcmp(ab_run_key_(s->run, next), key)) {
+            s->last = next;
+            return &s->run[next];
+        }
     }
+    s->last = ab_look_up(&s->by_id, key, ab_run_key_, s->run);
+    if (s->last != SIZE_MAX)
+        return &s->run[s->last];
     if (s->runs == s->cap) {
         s->cap = s->cap * 2 + 1;
         s->run = (ab_run *)ab_grow(s->run, s->cap, sizeof *s->run);
     }
-    r = &s->run[s->runs++];
+    s->last = s->runs++;
+    r = &s->run[s->last];
     memset(r, 0, sizeof *r);
     if (id)
         r->id = ab_copy(id, strlen(id));
+    ab_index_last(&s->by_id, s->runs, ab_run_key_, s->run);
     return r;
+}
+
+/* It is not judged, and why; what was said first stays. */
+PERF_FN void ab_lacks(ab_series *s, ab_lack lack, const char *why)
+{
+    if (s->lack != AB_HAS)
+        return;
+    s->lack = lack;
+    s->why = ab_copy(why, strlen(why));
+}
+
+/* Counts values that are not used, of one file for one reason. */
+PERF_FN void ab_note_add(ab_set *set, const char *where, const char *what, size_t count)
+{
+    ab_note *n;
+
+    if (set->notes == set->notes_cap) {
+        set->notes_cap = set->notes_cap * 2 + 4;
+        set->note = (ab_note *)ab_grow(set->note, set->notes_cap, sizeof *set->note);
+    }
+    n = &set->note[set->notes++];
+    n->where = ab_copy(where, strlen(where));
+    n->what = ab_copy(what, strlen(what));
+    n->count = count;
+}
+
+/* Drops all runs of a series, and why it was not judged. */
+PERF_FN void ab_forget(ab_series *s)
+{
+    size_t k;
+
+    for (k = 0; k < s->runs; k++) {
+        free(s->run[k].id);
+        free(s->run[k].machine);
+        free(s->run[k].v[0].x);
+        free(s->run[k].v[1].x);
+    }
+    free(s->run);
+    free(s->by_id.slot);
+    free(s->why);
+    s->run = NULL;
+    s->by_id.slot = NULL;
+    s->by_id.slots = s->runs = s->cap = s->last = 0;
+    s->why = NULL;
+    s->lack = AB_HAS;
 }
 
 PERF_FN void ab_set_free(ab_set *set)
 {
-    size_t i, k;
+    size_t i;
 
     for (i = 0; i < set->n; i++) {
-        for (k = 0; k < set->s[i].runs; k++) {
-            free(set->s[i].run[k].id);
-            free(set->s[i].run[k].machine);
-            free(set->s[i].run[k].v[0].x);
-            free(set->s[i].run[k].v[1].x);
-        }
-        free(set->s[i].run);
+        ab_forget(&set->s[i]);
         free(set->s[i].key);
         free(set->s[i].name);
         free(set->s[i].unit);
     }
+    for (i = 0; i < set->notes; i++) {
+        free(set->note[i].where);
+        free(set->note[i].what);
+    }
+    free(set->note);
     free(set->s);
-    free(set->slot);
+    free(set->by_key.slot);
     memset(set, 0, sizeof *set);
+}
+
+/* What one benchmark of a further file says besides its runs.  -1: they do not go together. */
+PERF_FN int ab_absorb_head_(ab_series *t, const ab_series *f, const char *file, ab_error *e)
+{
+    if (!t->runs) {
+        t->design = f->design;
+        t->processes = f->processes;
+    }
+    t->same_order |= f->same_order;
+    t->failed += f->failed;
+    t->zeros |= f->zeros;
+    t->fractions |= f->fractions;
+    t->step = f->step > t->step ? f->step : t->step;
+    if (f->lack != AB_HAS)
+        ab_lacks(t, f->lack, f->why);
+    if (f->runs && t->runs && (t->design == AB_PAIRS) != (f->design == AB_PAIRS))
+        return ab_fail(e, file, 0, 0, "'%.80s': pairs here, single values in a file before, or the "
+                       "other way round", f->name);
+    if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0)
+        return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before", f->name,
+                       f->unit, t->unit);
+    if (!*t->unit) {
+        free(t->unit);
+        t->unit = ab_copy(f->unit, strlen(f->unit));
+    }
+    return 0;
+}
+
+/* Moves a run to t under that id, which becomes t's. */
+PERF_FN void ab_absorb_run_(ab_series *t, ab_run *from, char *id)
+{
+    ab_run *r = ab_run_of(t, id);
+    size_t  i;
+    int     side;
+
+    if (r->v[0].n) {                                /* it has one of that id: they become one     */
+        for (side = 0; side < 2; side++)
+            for (i = 0; i < from->v[side].n; i++)
+                ab_push(&r->v[side], from->v[side].x[i]);
+        free(id);
+        return;
+    }
+    free(r->machine);
+    free(from->id);
+    from->id = r->id;                               /* the same text as id                        */
+    *r = *from;
+    memset(from, 0, sizeof *from);
+    free(id);
 }
 
 /* Moves every run of `from`, which becomes empty, to `into`.  An id that any run there has already
  * gets the number of the file in front.  -1 with a message when they do not go together.         */
 PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *file, ab_error *e)
 {
-    ab_set  taken;                      /* ids, as names of empty series                          */
-    size_t  i, k, size;
-    char   *id;
-    ab_run *r;
+    ab_set taken;                       /* ids, as names of empty series                          */
+    size_t i, k, size;
+    char  *id;
+    int    failed = 0;
 
     memset(&taken, 0, sizeof taken);
     for (i = 0; i < into->n; i++)
         for (k = 0; k < into->s[i].runs; k++)
             ab_series_of(&taken, into->s[i].run[k].id ? into->s[i].run[k].id : "");
     into->format = from->format;
-    for (i = 0; i < from->n; i++) {
+    for (i = 0; i < from->n && !failed; i++) {
         ab_series *f = &from->s[i], *t = ab_series_by(into, f->key, f->name);
-        if (!t->runs) {
-            t->design = f->design;
-            t->processes = f->processes;
-        }
-        t->same_order |= f->same_order;
-        t->failed += f->failed;
-        t->step = f->step > t->step ? f->step : t->step;
-        if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS)) {
-            ab_set_free(&taken);
-            return ab_fail(e, file, 0, 0,
-                           "'%.80s': pairs here, single values in a file before, or the "
-                           "other way round",
-                           f->name);
-        }
-        if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0) {
-            ab_set_free(&taken);
-            return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
-                           f->name, f->unit, t->unit);
-        }
-        if (!*t->unit) {
-            free(t->unit);
-            t->unit = ab_copy(f->unit, strlen(f->unit));
-        }
-        for (k = 0; k < f->runs; k++) {
+        failed = ab_absorb_head_(t, f, file, e);
+        for (k = 0; k < f->runs && !failed; k++) {
             const char *was = f->run[k].id ? f->run[k].id : "";
             size = strlen(was) + 32;
             id = (char *)ab_grow(NULL, size, 1);
@@ -302,39 +426,33 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
                 snprintf(id, size, "%zu.%s", number, was);
             else
                 snprintf(id, size, "%s", was);
-            r = ab_run_of(t, id);
-            if (!r->v[0].n) {
-                free(r->id);
-                free(r->machine);
-                free(f->run[k].id);
-                *r = f->run[k];
-                memset(&f->run[k], 0, sizeof f->run[k]);
-                r->id = id;
-                id = NULL;
-            }
-            free(id);
+            ab_absorb_run_(t, &f->run[k], id);
         }
     }
+    for (i = 0; i < from->notes && !failed; i++)
+        ab_note_add(into, from->note[i].where, from->note[i].what, from->note[i].count);
     ab_set_free(&taken);
     ab_set_free(from);
-    return 0;
+    return failed;
 }
 
 /* ---- units: every time is kept in ns, everything else as it comes ---- */
 
-/* ns per unit of time; 0: not a unit of time. */
+/* ns per unit of time, with or without "/op" behind it; 0: not a unit of time. */
 PERF_FN double ab_unit_ns(const char *unit)
 {
     static const struct {
         const char *name;
         double      ns;
     } known[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"sec", 1e9}, {"second", 1e9},
-                 {"seconds", 1e9}, {"ns/op", 1.0}, {"ps", 1e-3}, {"\xc2\xb5s", 1e3},
-                 {"\xce\xbcs", 1e3}, {"min", 6e10}};
-    size_t i;
+                 {"seconds", 1e9}, {"ps", 1e-3}, {"\xc2\xb5s", 1e3}, {"\xce\xbcs", 1e3},
+                 {"min", 6e10}};
+    size_t i, n = strlen(unit);
 
+    if (n > 3 && !strcmp(unit + n - 3, "/op"))
+        n -= 3;
     for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(unit, known[i].name))
+        if (strlen(known[i].name) == n && !memcmp(unit, known[i].name, n))
             return known[i].ns;
     return 0.0;
 }
@@ -355,6 +473,14 @@ PERF_FN ab_kind ab_unit_kind(const char *unit)
         if (!strcmp(unit, memory[i]))
             return AB_MEMORY;
     return AB_OTHER;
+}
+
+/* A unit in which zero may be a count: all but times, rates and no unit at all. */
+PERF_FN int ab_may_be_zero(const char *unit)
+{
+    ab_kind kind = ab_unit_kind(unit);
+
+    return kind == AB_MEMORY || (kind == AB_OTHER && *unit);
 }
 
 /* A count may be zero, its logarithm not: zero is kept as half a unit, so that 0 to 0 is no change
@@ -387,7 +513,7 @@ PERF_FN ab_text ab_number(double x)
     return t;
 }
 
-/* A value with its unit: 12.34 us, 4096 B. */
+/* A value with its unit: 12.34 us, 4096 B.  Half a byte is no byte. */
 PERF_FN ab_text ab_quantity(double x, const char *unit)
 {
     static const char *const time[] = {"ps", "ns", "us", "ms", "s"};

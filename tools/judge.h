@@ -23,6 +23,7 @@ typedef struct ab_plan {                /* what is asked for                    
     int       rules;
     double    confidence;
     ab_vouch  vouch;
+    int       failures_count;           /* 1: runs that ended with a failure are judged, too      */
 } ab_plan;
 
 typedef struct ab_data {                /* one benchmark under one rule                           */
@@ -36,6 +37,7 @@ typedef struct ab_data {                /* one benchmark under one rule         
     double       shown[2];              /* before and after                                       */
     double       off[2];                /* half-width of their intervals, as a share; < 0: none   */
     int          ranged[2];             /* 1: too few values, it is the range                     */
+    int          counts;                /* 1: some values are counts of 0, kept as AB_ZERO_COUNT  */
     char         cap[200];              /* why the verdict may not be more than INCONCLUSIVE; ""  */
     perf_verdict v;
     double       p;                     /* see ab_p_value_; filled for families only              */
@@ -43,12 +45,14 @@ typedef struct ab_data {                /* one benchmark under one rule         
 
 typedef struct ab_row {
     const char   *name;
-    const char   *missing;              /* "A" or "B": not there on that side                     */
+    const char   *missing;              /* "A" or "B": no values there; NULL: both have some      */
+    const char   *absent[2];            /* for A and B: "missing", "failed" ...; NULL: has values */
+    char          why[900];             /* the same in words; "" where nothing is known           */
     ab_data       d[AB_RULES];
     int           open;                 /* a verdict other than INCONCLUSIVE was possible         */
     perf_decision alone, family;        /* by itself, and among all of them (Holm)                */
     double        p, holm;
-    char          settle[320];          /* what would settle an INCONCLUSIVE; "" when decided     */
+    char          settle[900];          /* what would settle an INCONCLUSIVE; "" when decided     */
 } ab_row;
 
 typedef struct ab_usage {               /* what a command of perf-ab run took, medians            */
@@ -65,6 +69,9 @@ typedef struct ab_report {
     ab_row     *row;
     size_t      n;
     size_t      fresh;                  /* benchmarks that only B has                             */
+    const char *fresh_name[3];          /* the first of them                                      */
+    char       *known;                  /* for each of B: 1 where A has it                        */
+    ab_set      about;                  /* its notes: values that are not used, and why           */
     int         sequential;             /* decided pair by pair, the rows' levels corrected       */
     int         plot;                   /* the table ends with a forest plot                      */
     char       *unlike;                 /* the row of two benchmarks of different names, or NULL  */
@@ -483,13 +490,26 @@ PERF_FN double ab_log_step(double step, double a, double b)
     return a > both ? a : both;
 }
 
-/* Chooses the design and collects the numbers.  -1: not usable, with a message. */
-PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vouch vouch,
-                       const char *who, ab_error *e)
+/* Commands that failed did not do the work: said, and not judged unless the user wants it. */
+PERF_FN void ab_failures_(ab_data *d, const ab_series *a, const ab_series *b, int they_count)
 {
-    size_t *match;
-    int     named, paired;
+    const size_t na = ab_total(a), nb = ab_total(b);
+    const int    unlike = a->failed * nb != b->failed * na;
+    const int    all = a->failed >= na && b->failed >= nb;
 
+    if (unlike)
+        snprintf(d->cap, sizeof d->cap,
+                 "%zu runs of A and %zu of B ended with a failure: not the same work", a->failed,
+                 b->failed);
+    else if (a->failed && all && !they_count)
+        snprintf(d->cap, sizeof d->cap,
+                 "all runs ended with a failure: not judged, unless --ignore-failure is given");
+}
+
+/* The unit of both sides, and whether the rule is about such figures.  -1 with a message. */
+PERF_FN int ab_collect_unit_(ab_data *d, const ab_series *a, const ab_series *b, const char *who,
+                             ab_error *e)
+{
     d->unit = *a->unit ? a->unit : b->unit;
     if (!*a->unit != !*b->unit)
         return ab_fail(e, who, 0, 0, "benchmark '%.80s' is in %.40s on one side, the other one names "
@@ -508,10 +528,48 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
                            d->unit, ab_metric_name(d->rule.metric));
         d->rule.metric = PERF_METRIC_THROUGHPUT;
     }
+    return 0;
+}
+
+/* Runs of both sides, paired where they can be. */
+PERF_FN void ab_collect_runs_(ab_data *d, const ab_series *a, const ab_series *b, ab_vouch vouch)
+{
+    size_t *match = (size_t *)ab_grow(NULL, a->runs, sizeof *match);
+    int     paired = ab_match_runs_(a, b, match);
+
+    ab_by_run_(d, a, b, paired ? match : NULL);
+    if (!paired) {
+        d->how = AB_HOW_SEPARATE;
+        snprintf(d->cap, sizeof d->cap, "%s",
+                 "the runs of A and B are no pairs: their numbers or ids differ");
+    } else if (vouch == AB_VOUCH_NONE && !*d->cap) {
+        ab_took_turns_(a, b, match, d->cap, sizeof d->cap);
+    }
+    free(match);
+}
+
+/* What two files without runs that could be paired are evidence for. */
+PERF_FN ab_how ab_how_of_(const ab_series *a, const ab_series *b, ab_vouch vouch)
+{
+    if (vouch == AB_VOUCH_PAIRED)
+        return AB_HOW_PAIRS;
+    if (vouch == AB_VOUCH_RANDOM || (a->design == AB_RANDOM && b->design == AB_RANDOM))
+        return AB_HOW_RANDOM;
+    return AB_HOW_SEPARATE;
+}
+
+/* Chooses the design and collects the numbers.  -1: not usable, with a message. */
+PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, const ab_plan *plan,
+                       const char *who, ab_error *e)
+{
+    const int named = a->runs > 1 && b->runs > 1 && !a->processes && !b->processes;
+    ab_how    how;
+
+    if (ab_collect_unit_(d, a, b, who, e) < 0)
+        return -1;
     d->tick = a->step > b->step ? a->step : b->step;
-    if (a->failed * ab_total(b) != b->failed * ab_total(a))
-        snprintf(d->cap, sizeof d->cap, "%zu runs of A and %zu of B ended with a failure: not the same work",
-                 a->failed, b->failed);
+    d->counts = a->zeros || b->zeros;
+    ab_failures_(d, a, b, plan->failures_count);
     if (a == b && a->same_order)
         snprintf(d->cap, sizeof d->cap, "%s",
                  "the same side was always measured first: no coin decided the order");
@@ -525,35 +583,21 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
         ab_by_run_(d, a, a, NULL);
         return 0;
     }
-    named = a->runs > 1 && b->runs > 1 && !a->processes && !b->processes;
-    if (vouch == AB_VOUCH_TURNS || (vouch == AB_VOUCH_NONE && named)) {
-        match = (size_t *)ab_grow(NULL, a->runs, sizeof *match);
-        paired = ab_match_runs_(a, b, match);
-        ab_by_run_(d, a, b, paired ? match : NULL);
-        if (!paired) {
-            d->how = AB_HOW_SEPARATE;
-            snprintf(d->cap, sizeof d->cap, "%s",
-                     "the runs of A and B are no pairs: their numbers or ids differ");
-        } else if (vouch == AB_VOUCH_NONE && !*d->cap) {
-            ab_took_turns_(a, b, match, d->cap, sizeof d->cap);
-        }
-        free(match);
+    if (plan->vouch == AB_VOUCH_TURNS || (plan->vouch == AB_VOUCH_NONE && named)) {
+        ab_collect_runs_(d, a, b, plan->vouch);
         return 0;
     }
-    d->how = vouch == AB_VOUCH_PAIRED ? AB_HOW_PAIRS
-           : vouch == AB_VOUCH_RANDOM || (a->design == AB_RANDOM && b->design == AB_RANDOM)
-                 ? AB_HOW_RANDOM : AB_HOW_SEPARATE;
-    if (vouch == AB_VOUCH_NONE)
+    how = d->how = ab_how_of_(a, b, plan->vouch);
+    if (plan->vouch == AB_VOUCH_NONE && !*d->cap)
         ab_elsewhere_(a, b, d->cap, sizeof d->cap);
-    if (d->how != AB_HOW_PAIRS && a->runs >= AB_ENOUGH_RUNS && b->runs >= AB_ENOUGH_RUNS) {
-        ab_how how = d->how;                        /* processes differ from each other: they are */
-        ab_by_run_(d, a, b, NULL);                  /* what was repeated, not their values        */
-        d->how = how;
+    if (how != AB_HOW_PAIRS && a->runs >= AB_ENOUGH_RUNS && b->runs >= AB_ENOUGH_RUNS) {
+        ab_by_run_(d, a, b, NULL);                  /* processes differ from each other: they are */
+        d->how = how;                               /* what was repeated, not their values        */
         return 0;
     }
     ab_flat_(d, 0, a, 0);
     ab_flat_(d, 1, b, 0);
-    if (d->how == AB_HOW_PAIRS && d->n[0] != d->n[1])
+    if (how == AB_HOW_PAIRS && d->n[0] != d->n[1])
         return ab_fail(e, who, 0, 0, "no pairs: benchmark '%.80s' has %zu values in A and %zu in B",
                        a->name, d->n[0], d->n[1]);
     return 0;
@@ -736,6 +780,19 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
         snprintf(out, size, "no number of %ss%s: the effect sits at the threshold", what, of);
 }
 
+/* What would settle a row that has no values on some side. */
+PERF_FN void ab_settle_missing_(const ab_report *r, ab_row *row)
+{
+    if (r->sequential)
+        snprintf(row->settle, sizeof row->settle,
+                 "not measured: the budget, or a signal, ended it before");
+    else if (*row->why)
+        memcpy(row->settle, row->why, sizeof row->settle);
+    else
+        snprintf(row->settle, sizeof row->settle, "%s does not have it: measure it there, too",
+                 row->missing);
+}
+
 /* The family-wise p-values (Holm) of the rows that could be decided at all. */
 PERF_FN void ab_family_(ab_report *r)
 {
@@ -810,8 +867,7 @@ PERF_FN void ab_judge(ab_report *r)
                      "not sure enough (Holm p %.2g): %s",
                      perf_decision_text(row->alone), r->judged, row->holm, need);
         } else if (row->missing) {
-            snprintf(settle, sizeof row->settle, r->sequential ? "not measured: the budget, or a signal, ended it before"
-                     : "%s does not have it: measure it there, too", row->missing);
+            ab_settle_missing_(r, row);
         }
         for (k = 0; k < r->plan.rules && !*settle && row->family == PERF_INCONCLUSIVE; k++)
             ab_settle_(&row->d[k], settle, sizeof row->settle);

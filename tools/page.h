@@ -548,6 +548,24 @@ PERF_FN void page_head_(FILE *f, const ab_report *r)
     }
 }
 
+/* What is not used, below the table. */
+PERF_FN void page_notes_(FILE *f, const ab_report *r)
+{
+    size_t i;
+
+    if (r->fresh)
+        fprintf(f, "<p>%zu only in B, not judged.</p>\n", r->fresh);
+    for (i = 0; i < r->about.notes; i++) {
+        fputs(i ? "<li>" : "<p>Not used, or odd:</p>\n<ul><li>", f);
+        page_text_(f, r->about.note[i].where);
+        fputs(": ", f);
+        page_text_(f, r->about.note[i].what);
+        fprintf(f, " (%zu)</li>\n", r->about.note[i].count);
+    }
+    if (r->about.notes)
+        fputs("</ul>\n", f);
+}
+
 PERF_FN void ab_print_page(FILE *f, const ab_report *r)
 {
     ab_forest  a = ab_forest_of(r);
@@ -571,6 +589,7 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
           "interval "
           "that lies wholly on one side of it decides. An arrow: it goes on beyond the scale."
           "</p>\n", f);
+    page_notes_(f, r);
     page_usage_(f, r);
     for (i = 0; i < r->n && i < PAGE_DETAILS; i++)
         if (!r->row[i].missing)

@@ -5,7 +5,7 @@ _perf_ab()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} word
     local report='--accept --metric --confidence --json --csv --markdown --html --plot --quiet'
-    local files='--paired --random --turns --format --value'
+    local files='--paired --random --turns --format --value --ignore-failure'
     local run='--measure --reported --reported= --unit --parameter --setup --prepare --cleanup
         --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output'
     local merge='-o --name --offset --ranks' dashes=0 i
@@ -31,7 +31,8 @@ _perf_ab()
             for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]="'${COMPREPLY[i]}'"; done
             return ;;
         --metric) word='time p50 p95 p99 mean memory throughput pair' ;;
-        --format) word='plain csv json go google hyperfine pyperf' ;;
+        --format) word='plain csv json go google hyperfine pyperf pytest jmh benchmarkdotnet criterion
+            asv catch2' ;;
         --measure) word='wall cpu user system memory' ;;
         --unit) word='ns us ms s B MB/s' ;;
         --confidence) word='0.9 0.95 0.99' ;;

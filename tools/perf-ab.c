@@ -41,9 +41,11 @@ static const char help[] =
     "  --paired          value i of A and of B were measured together, in random order\n"
     "  --random          all values of A and B were measured in random order\n"
     "  --turns           run i of A and of B were measured in turns, in random order\n"
-    "  --format F        plain csv json go google hyperfine pyperf; default: look at the content\n"
+    "  --format F        plain csv json go google hyperfine pyperf pytest jmh benchmarkdotnet\n"
+    "                    criterion asv catch2; default: look at the content\n"
     "  --value NAME      the column, unit or counter to read: cpu_time, allocs/op, ...\n"
     "  --json FILE  --csv FILE  --markdown FILE  --html FILE      write the report (- is stdout)\n"
+    "  --ignore-failure  judge runs that ended with a failure, too\n"
     "  --plot            the intervals over each other, below the table\n"
     "  --quiet           no table\n"
     "\n"
@@ -62,8 +64,8 @@ static const char help[] =
     "  --cleanup CMD     after all of them                  --warmup N      unmeasured runs (1)\n"
     "  --pairs N         at most N pairs (default 100)      --budget S      at most S seconds\n"
     "  --timeout S       what takes longer is ended         --seed N        of the random order\n"
-    "  --ignore-failure  take runs with an exit status      --save FILE     keep the values\n"
-    "  --shell           each command is one text for sh -c --show-output   do not discard it\n";
+    "  --save FILE       keep the values                    --show-output   do not discard it\n"
+    "  --shell           each command is one text for sh -c\n";
 
 typedef struct options {
     ab_plan       plan;
@@ -143,8 +145,8 @@ static int belongs_elsewhere(const char *name, size_t len, int running)
     static const char *const of_files[] = {"--paired", "--random", "--turns", "--format", "--value"};
     static const char *const of_run[] = {
         "--measure", "--reported", "--unit", "--parameter", "--prepare", "--setup", "--cleanup",
-        "--warmup", "--pairs", "--budget", "--timeout", "--seed", "--ignore-failure", "--save",
-        "--shell", "--show-output"};
+        "--warmup", "--pairs", "--budget", "--timeout", "--seed", "--save", "--shell",
+        "--show-output"};
     const char *const *list = running ? of_files : of_run;
     size_t n = running ? sizeof of_files / sizeof *of_files : sizeof of_run / sizeof *of_run, i;
 
@@ -255,7 +257,7 @@ static int take_flag(options *o, const char *name)
     else if (!strcmp(name, "--shell"))
         o->run.shell = 1;
     else if (!strcmp(name, "--ignore-failure"))
-        o->run.ignore_failure = 1;
+        o->run.ignore_failure = o->plan.failures_count = 1;
     else if (!strcmp(name, "--show-output"))
         o->run.show_output = 1;
     else if (!strcmp(name, "--reported"))
@@ -373,6 +375,8 @@ static int write_report(const ab_report *r, const options *o)
     }
     if (table)
         ab_print_table(stdout, r);
+    else
+        ab_print_notes(stderr, r);
     failed |= written();
     return failed ? AB_UNUSABLE : ab_status(r);
 }
@@ -417,24 +421,26 @@ static int read_sides(sides *s, const options *o, ab_kind want, ab_error *e)
     return o->files > na ? read_side(&s->side[1], o, na, o->files - na, want, e) : 0;
 }
 
-/* The series of row `name` on both sides; a pair's are one. */
-static void find_series(const sides *s, int one_file, const char *name, const ab_series **a,
-                        const ab_series **b)
+/* The benchmark of B that belongs to one of A; NULL: there is none. */
+static const ab_series *partner(const sides *s, int one_file, const ab_series *a)
 {
-    *a = ab_find(&s->side[0], name);
-    *b = *a;
-    if (one_file && *a && (*a)->design == AB_PAIRS)
-        return;
+    const ab_set    *b = &s->side[1];
+    const ab_series *found;
+    size_t           i;
+
+    if (one_file && a->design == AB_PAIRS)
+        return a;
     if (one_file)                                   /* two commands of one file: first and second */
-        *b = &s->side[0].s[1];
-    else if (*a && s->side[0].n == 1 && s->side[1].n == 1)
-        *b = &s->side[1].s[0];                      /* one on each side: they are meant           */
-    else
-        *b = ab_find(&s->side[1], name);
-    if (*a && !ab_total(*a))                        /* listed without a value: as good as missing */
-        *a = NULL;
-    if (*b && !ab_total(*b))
-        *b = NULL;
+        return &s->side[0].s[1];
+    if (s->side[0].n == 1 && b->n == 1)
+        return &b->s[0];                            /* one on each side: they are meant           */
+    found = ab_find(b, a->key);
+    if (found || !strcmp(a->key, a->name))
+        return found;
+    for (i = 0; i < b->n; i++)                      /* B does not say its package                 */
+        if (!strcmp(b->s[i].key, a->name))
+            return &b->s[i];
+    return NULL;
 }
 
 /* How many rows there are; -1 with a message when there is nothing to compare. */
@@ -445,7 +451,7 @@ static int count_rows(const sides *s, const options *o, size_t *rows, ab_error *
 
     for (i = 0; i < a->n; i++) {
         pairs += a->s[i].design == AB_PAIRS;
-        common += ab_find(b, a->s[i].name) != NULL;
+        common += partner(s, 0, &a->s[i]) != NULL;
     }
     *rows = a->n;
     if (o->files == 1) {
@@ -465,7 +471,7 @@ static int count_rows(const sides *s, const options *o, size_t *rows, ab_error *
         return ab_fail(e, o->file[0], 0, 0,
                        "these files hold pairs, both sides in each: give one, or "
                        "perf-ab merge them first");
-    if (!common && !(a->n == 1 && b->n == 1))
+    if (!common)
         return ab_fail(e, o->file[o->files - 1], 0, 0,
                        "no benchmark of that name is in both: A has "
                        "'%.60s', B has '%.60s'",
@@ -487,49 +493,177 @@ static char *unlike_names(const char *a, const char *b)
     return t;
 }
 
+/* Why a benchmark has nothing to compare on a side; NULL: it has. */
+static const char *absence(const ab_series *s)
+{
+    static const char *const word[] = {"missing", "refused", "failed", "skipped"};
+
+    if (s && s->lack == AB_HAS && ab_total(s))
+        return NULL;
+    return word[s ? s->lack : AB_HAS];
+}
+
+/* A row that cannot be judged: what stands in the way on either side. */
+static void lacking(ab_row *row, const ab_series *a, const ab_series *b)
+{
+    const ab_series *side[2] = {a, b};
+    size_t           len = 0;
+    int              k;
+
+    for (k = 0; k < 2; k++) {
+        row->absent[k] = absence(side[k]);
+        if (!row->absent[k])
+            continue;
+        row->missing = k ? "B" : "A";
+        if (side[k] && side[k]->why && len + 40 < sizeof row->why)
+            len += (size_t)snprintf(row->why + len, sizeof row->why - len, "%s%s in %s: %.400s",
+                                    len ? "; " : "", row->absent[k], row->missing, side[k]->why);
+    }
+}
+
+/* Notes that a row with values on both sides leaves: commands that failed. */
+static void note_failures(ab_report *r, const char *name, const ab_series *a, const ab_series *b)
+{
+    char what[160];
+
+    if (!a->failed && !b->failed)
+        return;
+    if (a == b)
+        snprintf(what, sizeof what, "%zu of %zu runs ended with a failure", a->failed,
+                 2 * ab_total(a));
+    else
+        snprintf(what, sizeof what, "%zu of %zu runs of A and %zu of %zu of B ended with a failure",
+                 a->failed, ab_total(a), b->failed, ab_total(b));
+    ab_note_add(&r->about, *name ? name : "(all)", what, 1);
+}
+
+/* One row under every rule.  -1 with a message. */
+static int compare_row(ab_report *r, const options *o, const sides *kind, size_t which, ab_error *e)
+{
+    const ab_series *of = &kind[o->plan.kind[0]].side[0].s[which], *a, *b;
+    ab_row          *row = &r->row[r->n];
+    int              k;
+
+    row->name = of->name;
+    for (k = 0; k < o->plan.rules && !row->missing; k++) {
+        const sides *s = &kind[o->plan.kind[k]];
+        row->d[k].rule = o->plan.rule[k];
+        a = ab_find(&s->side[0], of->key);
+        b = a ? partner(s, o->files == 1, a) : ab_find(&s->side[1], of->key);
+        if (absence(a) || absence(b)) {
+            lacking(row, a, b);
+            continue;
+        }
+        if (ab_collect(&row->d[k], a, b, &r->plan, o->file[o->files - 1], e) < 0)
+            return -1;
+        if (k == 0)
+            note_failures(r, of->name, a, b);
+    }
+    r->n++;
+    return 0;
+}
+
+/* A benchmark that both sides left out on purpose is no row. */
+static int skipped_twice(ab_report *r, const sides *s, const ab_series *a)
+{
+    const ab_series *b = partner(s, 0, a);
+    size_t           size = strlen(a->name) + 32;
+    char            *what;
+
+    if (a->lack != AB_SKIPPED || !b || b->lack != AB_SKIPPED)
+        return 0;
+    what = (char *)ab_grow(NULL, size, 1);
+    snprintf(what, size, "'%s', skipped in A and B", a->name);
+    ab_note_add(&r->about, what, a->why, 1);
+    free(what);
+    return 1;
+}
+
+/* Counts and names what only B has, and why some of that has no values. */
+static void only_in_b(ab_report *r, const sides *s)
+{
+    size_t i, j;
+
+    for (i = 0; i < s->side[0].n; i++) {
+        const ab_series *b = partner(s, 0, &s->side[0].s[i]);
+        if (b)
+            r->known[b - s->side[1].s] = 1;
+    }
+    for (i = j = 0; i < s->side[1].n; i++) {
+        if (r->known[i])
+            continue;
+        if (r->fresh++ < 3)
+            r->fresh_name[j++] = s->side[1].s[i].name;
+        if (s->side[1].s[i].why)
+            ab_note_add(&r->about, "only in B", s->side[1].s[i].why, 1);
+    }
+}
+
+/* The two commands of one file are two sides, each with its name. */
+static void name_commands(ab_report *r, const ab_set *set)
+{
+    int k;
+
+    for (k = 0; k < 2; k++) {
+        size_t size = strlen(r->name[k]) + strlen(set->s[k].name) + 3;
+        r->owned[k] = (char *)ab_grow(NULL, size, 1);
+        snprintf(r->owned[k], size, "%s: %s", r->name[k], set->s[k].name);
+        r->name[k] = r->owned[k];
+    }
+    r->row[0].name = "";
+}
+
+/* The rows of the report.  -1 with a message. */
+static int compare_rows(ab_report *r, const options *o, const sides *kind, ab_error *e)
+{
+    const sides *first = &kind[o->plan.kind[0]];
+    size_t       i, rows;
+
+    if (count_rows(first, o, &rows, e) < 0)
+        return -1;
+    r->row = (ab_row *)ab_grow(NULL, rows, sizeof *r->row);
+    memset(r->row, 0, rows * sizeof *r->row);
+    for (i = 0; i < rows; i++) {
+        if (o->files > 1 && skipped_twice(r, first, &first->side[0].s[i]))
+            continue;
+        if (compare_row(r, o, kind, i, e) < 0) {
+            r->n = rows;                            /* all to be freed                            */
+            return -1;
+        }
+    }
+    if (o->files > 1) {
+        r->known = (char *)ab_grow(NULL, first->side[1].n + 1, 1);
+        memset(r->known, 0, first->side[1].n + 1);
+        only_in_b(r, first);
+    }
+    return r->n ? 0 : ab_fail(e, o->file[0], 0, 0, "every benchmark is skipped in A and B");
+}
+
 static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
 {
-    const ab_series *a, *b;
-    const sides     *first = &kind[o->plan.kind[0]];
-    size_t           i, rows;
-    int              k;
+    const sides  *first = &kind[o->plan.kind[0]];
+    const ab_set *a = &first->side[0], *b = &first->side[1];
+    size_t        i;
+    int           k;
 
     for (k = 0; k < o->plan.rules; k++)
         if (!kind[o->plan.kind[k]].side[0].n &&
             read_sides(&kind[o->plan.kind[k]], o, o->plan.kind[k], e) < 0)
             return -1;
-    if (count_rows(first, o, &rows, e) < 0)
+    if (compare_rows(r, o, kind, e) < 0)
         return -1;
-    r->row = (ab_row *)ab_grow(NULL, rows, sizeof *r->row);
-    memset(r->row, 0, rows * sizeof *r->row);
-    r->n = rows;
-    for (i = 0; i < rows; i++) {
-        r->row[i].name = first->side[0].s[i].name;
-        for (k = 0; k < o->plan.rules && !r->row[i].missing; k++) {
-            find_series(&kind[o->plan.kind[k]], o->files == 1, r->row[i].name, &a, &b);
-            r->row[i].d[k].rule = o->plan.rule[k];
-            if (!a || !b)
-                r->row[i].missing = a ? "B" : "A";
-            else if (ab_collect(&r->row[i].d[k], a, b, o->plan.vouch, o->file[o->files - 1], e) < 0)
-                return -1;
-        }
-    }
-    for (i = 0; o->files > 1 && i < first->side[1].n; i++)
-        r->fresh += first->side[0].n > 1 && !ab_find(&first->side[0], first->side[1].s[i].name);
-    r->format[0] = first->side[0].format;
-    r->format[1] = o->files > 1 ? first->side[1].format : first->side[0].format;
-    if (o->files > 1 && first->side[0].n == 1 && first->side[1].n == 1)
-        r->unlike = unlike_names(first->side[0].s[0].name, first->side[1].s[0].name);
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < first->side[k].notes; i++)
+            ab_note_add(&r->about, first->side[k].note[i].where, first->side[k].note[i].what,
+                        first->side[k].note[i].count);
+    r->format[0] = a->format;
+    r->format[1] = o->files > 1 ? b->format : a->format;
+    if (o->files > 1 && a->n == 1 && b->n == 1)
+        r->unlike = unlike_names(a->s[0].name, b->s[0].name);
     r->row[0].name = r->unlike ? r->unlike : r->row[0].name;
     ab_judge(r);
-    if (o->files == 1 && r->row[0].d[0].how == AB_HOW_SEPARATE && first->side[0].n == 2)
-        for (k = 0; k < 2; k++) {                   /* the two commands of one file               */
-            size_t size = strlen(r->name[k]) + strlen(first->side[0].s[k].name) + 3;
-            r->owned[k] = (char *)ab_grow(NULL, size, 1);
-            snprintf(r->owned[k], size, "%s: %s", r->name[k], first->side[0].s[k].name);
-            r->name[k] = r->owned[k];
-            r->row[0].name = "";
-        }
+    if (o->files == 1 && r->row[0].d[0].how == AB_HOW_SEPARATE && a->n == 2)
+        name_commands(r, a);
     return 0;
 }
 
@@ -553,6 +687,8 @@ static void free_rows(ab_report *r)
     for (i = 0; i < r->usages; i++)
         free(r->usage[i].name);
     free(r->usage);
+    free(r->known);
+    ab_set_free(&r->about);
     free(r->unlike);
     free(r->row);
     free(r->owned[0]);
@@ -687,6 +823,26 @@ static void name_runs(ab_set *one, const char *rank)
         }
 }
 
+/* Names what does not come into the merged file, and drops it. */
+static void say_left_out(ab_set *one)
+{
+    size_t i;
+
+    for (i = 0; i < one->notes; i++)
+        fprintf(stderr, "perf-ab: not merged: %s: %s (%zu)\n", one->note[i].where,
+                one->note[i].what, one->note[i].count);
+    for (i = 0; i < one->n; i++) {
+        if (one->s[i].lack == AB_HAS)
+            continue;
+        fputs("perf-ab: not merged: '", stderr);
+        ab_print_name(stderr, one->s[i].name);
+        fputs("': ", stderr);
+        ab_print_name(stderr, one->s[i].why);
+        putc('\n', stderr);
+        ab_forget(&one->s[i]);
+    }
+}
+
 static int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, ab_scopes *scopes)
 {
     ab_set       one;
@@ -710,6 +866,8 @@ static int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, 
         failed = ab_read(&one, m->part[i].path, text, len, &ro, &e) < 0;
     if (!failed && rank)
         name_runs(&one, rank);
+    if (!failed)
+        say_left_out(&one);
     if (!failed)
         failed = ab_absorb(set, &one, i + 1, m->part[i].path, &e) < 0;
     free(text);

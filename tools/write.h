@@ -116,7 +116,8 @@ PERF_FN const char *ab_shown_name(const ab_row *row)
  * values are too few for one.  Pairs are about their ratio and have none.                        */
 PERF_FN ab_text ab_side_text(const ab_data *d, int side)
 {
-    ab_text t = ab_quantity(d->shown[side], d->unit), w;
+    const int none = d->counts && d->shown[side] <= AB_ZERO_COUNT;
+    ab_text t = ab_quantity(none ? 0.0 : d->shown[side], d->unit), w;
     double  off = 100.0 * (d->ranged[side] ? 0.5 : 1.0) * d->off[side];
 
     if (!(d->off[side] >= 0.0))
@@ -321,8 +322,10 @@ PERF_FN void ab_cells_(const ab_report *r, const ab_row *row, int k, ab_line *l)
     if (k == 0)
         snprintf(l->cell[CELL_NAME].s, sizeof l->cell[0].s, "%.120s", ab_shown_name(row));
     if (row->missing) {
-        snprintf(l->cell[row->missing[0] == 'A' ? CELL_BEFORE : CELL_AFTER].s, sizeof l->cell[0].s,
-                 "missing");
+        const char *a = row->absent[0] ? row->absent[0] : "";
+        const char *b = row->absent[1] ? row->absent[1] : "";
+        snprintf(l->cell[CELL_BEFORE].s, sizeof l->cell[0].s, "%s", a);
+        snprintf(l->cell[CELL_AFTER].s, sizeof l->cell[0].s, "%s", b);
         snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s",
                  perf_decision_text(row->family));
         return;
@@ -419,27 +422,78 @@ PERF_FN void ab_print_head_(FILE *f, const ab_report *r)
 /* Each reason once, behind the names it holds for (at most three of them). */
 PERF_FN void ab_print_reasons_(FILE *f, const ab_report *r)
 {
-    size_t i, k, same;
+    ab_set  reason;                     /* each settle, as the name of a series                   */
+    size_t *first, *count, i, k, n, named;
 
-    fputs("to settle it:\n", f);
+    memset(&reason, 0, sizeof reason);
+    first = (size_t *)ab_grow(NULL, r->n, sizeof *first);
+    count = (size_t *)ab_grow(NULL, r->n, sizeof *count);
+    memset(count, 0, r->n * sizeof *count);
     for (i = 0; i < r->n; i++) {
-        const char *settle = r->row[i].settle;
-        for (k = 0; *settle && k < i && strcmp(r->row[k].settle, settle) != 0; k++)
+        if (!*r->row[i].settle)
             continue;
-        if (!*settle || k < i)
-            continue;
+        k = (size_t)(ab_series_of(&reason, r->row[i].settle) - reason.s);
+        first[k] = count[k] ? first[k] : i;
+        count[k]++;
+    }
+    fputs("to settle it:\n", f);
+    for (k = 0; k < reason.n; k++) {
+        n = count[k];
         fputs("  ", f);
-        for (k = i, same = 0; k < r->n; k++)
-            if (!strcmp(r->row[k].settle, settle) && same++ < 3) {
-                fputs(same > 1 ? ", " : "", f);
-                ab_print_name(f, ab_shown_name(&r->row[k]));
-            }
-        if (same > 3)
-            fprintf(f, " and %zu more", same - 3);
+        for (i = first[k], named = 0; named < n && named < 3; i++) {
+            if (strcmp(r->row[i].settle, reason.s[k].name) != 0)
+                continue;
+            fputs(named++ ? ", " : "", f);
+            ab_print_name(f, ab_shown_name(&r->row[i]));
+        }
+        if (n > 3)
+            fprintf(f, " and %zu more", n - 3);
         fputs(": ", f);
-        ab_print_name(f, settle);
+        ab_print_name(f, reason.s[k].name);
         putc('\n', f);
     }
+    ab_set_free(&reason);
+    free(first);
+    free(count);
+}
+
+enum { AB_NOTES_SHOWN = 20 };
+
+/* Values of the files that are not used, and why. */
+PERF_FN void ab_print_notes(FILE *f, const ab_report *r)
+{
+    const ab_note *note = r->about.note;
+    size_t         i, shown = r->about.notes;
+
+    if (shown > AB_NOTES_SHOWN)
+        shown = AB_NOTES_SHOWN;
+    for (i = 0; i < shown; i++) {
+        fputs(i ? "  " : "not used, or odd:\n  ", f);
+        ab_print_name(f, note[i].where);
+        fputs(": ", f);
+        ab_print_name(f, note[i].what);
+        if (note[i].count > 1)
+            fprintf(f, " (%zu of them)", note[i].count);
+        putc('\n', f);
+    }
+    if (r->about.notes > shown)
+        fprintf(f, "  and %zu more: --json names all\n", r->about.notes - shown);
+}
+
+/* "; 2 only in B, not judged: x, y". */
+PERF_FN void ab_print_fresh_(FILE *f, const ab_report *r)
+{
+    size_t i;
+
+    if (!r->fresh)
+        return;
+    fprintf(f, "; %zu only in B, not judged: ", r->fresh);
+    for (i = 0; i < r->fresh && i < 3; i++) {
+        fputs(i ? ", " : "", f);
+        ab_print_name(f, r->fresh_name[i]);
+    }
+    if (r->fresh > 3)
+        fprintf(f, " and %zu more", r->fresh - 3);
 }
 
 PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
@@ -449,8 +503,7 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
             r->count[PERF_REJECT], r->count[PERF_INCONCLUSIVE]);
     if (r->judged > 1)
         fprintf(f, " (Holm over %zu)", r->judged);
-    if (r->fresh)
-        fprintf(f, "; %zu only in B, not judged", r->fresh);
+    ab_print_fresh_(f, r);
     putc('\n', f);
     if (r->n == 1 && *r->row[0].settle) {
         fputs("to settle it: ", f);
@@ -459,6 +512,7 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
     } else if (r->count[PERF_INCONCLUSIVE]) {
         ab_print_reasons_(f, r);
     }
+    ab_print_notes(f, r);
 }
 
 PERF_FN void ab_widen_(const ab_line *l, size_t *width)
@@ -696,6 +750,18 @@ PERF_FN void ab_print_more_json_(FILE *f, const ab_report *r)
     }
     if (r->usages)
         fputs("\n  ]", f);
+    if (r->fresh)
+        fprintf(f, ",\n  \"only_in_after\": %zu", r->fresh);
+    for (i = 0; i < r->about.notes; i++) {
+        const ab_note *note = &r->about.note[i];
+        fputs(i ? ",\n    {\"where\": " : ",\n  \"not_used\": [\n    {\"where\": ", f);
+        ab_print_json(f, note->where);
+        fputs(", \"what\": ", f);
+        ab_print_json(f, note->what);
+        fprintf(f, ", \"count\": %zu}", note->count);
+    }
+    if (r->about.notes)
+        fputs("\n  ]", f);
 }
 
 PERF_FN void ab_print_report_json(FILE *f, const ab_report *r)
@@ -834,6 +900,22 @@ PERF_FN void ab_markdown_text_(FILE *f, const char *s)
     }
 }
 
+/* What is not used, as a list below the table. */
+PERF_FN void ab_markdown_notes_(FILE *f, const ab_report *r)
+{
+    size_t i;
+
+    if (r->fresh)
+        fprintf(f, "\n%zu only in B, not judged.\n", r->fresh);
+    for (i = 0; i < r->about.notes; i++) {
+        fputs(i ? "- " : "\nNot used, or odd:\n\n- ", f);
+        ab_markdown_text_(f, r->about.note[i].where);
+        fputs(": ", f);
+        ab_markdown_text_(f, r->about.note[i].what);
+        fprintf(f, " (%zu)\n", r->about.note[i].count);
+    }
+}
+
 PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
 {
     ab_line l;
@@ -883,6 +965,7 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
         ab_markdown_text_(f, l.cell[CELL_AFTER].s);
         fprintf(f, " | %s | %s | | |\n", l.cell[CELL_DATA].s, l.cell[CELL_CHANGE].s);
     }
+    ab_markdown_notes_(f, r);
 }
 
 /* ---- measurements as perf_results, which read.h reads ---- */

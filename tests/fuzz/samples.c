@@ -62,7 +62,7 @@ static void report(const ab_set *set)
     r.n = 1;
     row.name = set->s[0].name;
     if (f && ab_collect(&row.d[0], &set->s[0], b.design == AB_PAIRS ? &set->s[0] : &b,
-                        AB_VOUCH_NONE, "x", &e) == 0) {
+                        &r.plan, "x", &e) == 0) {
         ab_judge(&r);
         ab_print_table(f, &r);
         ab_print_report_json(f, &r);
@@ -158,10 +158,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     memset(&o, 0, sizeof o);
     read_as(text, size, &o);
-    o.format = (ab_format)(size % 8);
-    o.want = (ab_kind)(size / 8 % 3);
-    o.every = size / 24 % 2 != 0;
-    o.value = size / 48 % 4 ? NULL : "b";
+    o.format = (ab_format)(size % AB_FORMATS);
+    o.want = (ab_kind)(size / 16 % 3);
+    o.every = size / 48 % 2 != 0;
+    o.value = size / 96 % 4 ? NULL : "b";
     read_as(text, size, &o);
     merge(text, size);
     free(text);

@@ -283,13 +283,16 @@ def other_clocks(c):
 
 
 def failed_commands(c):
-    """A command that fails at once is not the faster one; two that always fail may be meant (grep)."""
+    """A command that fails at once is not the faster one; two that always fail may be meant (grep), if it is said."""
     def file(codes):
         times = [noisy(8, 1), noisy(8, 0.01)]
         return c.file("h.json", json.dumps({"results": [
             {"command": n, "times": t, "exit_codes": [k] * 8} for n, t, k in zip("ab", times, codes)]}))
     c.status(0, file((0, 0)), "--random")
-    c.status(0, file((1, 1)), "--random")
+    c.status(2, file((1, 1)), "--random", has="all runs ended with a failure: not judged")
+    c.status(2, file((1, 1)), "--random", has="8 of 8 runs of A and 8 of 8 of B ended with a failure")
+    c.status(0, file((1, 1)), "--random", "--ignore-failure", has="8 of 8 of B ended with a failure")
+    c.status(2, file((0, 1)), "--random", "--ignore-failure", has="not the same work")
     c.status(2, file((0, 1)), "--random", has="0 runs of A and 8 of B ended with a failure")
     c.status(2, file((0, None)), "--random", has="not the same work")
     # Nor is it after a merge, or another one.

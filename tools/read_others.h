@@ -1,0 +1,569 @@
+/* read_others.h - pytest-benchmark, JMH, BenchmarkDotNet, criterion's sample.json, asv; and which
+ * of all formats a JSON document is.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_READ_OTHERS_H
+#define PERF_TOOLS_READ_OTHERS_H
+
+#include "read_json.h"
+
+/* ---- pytest-benchmark: stats.data holds seconds an iteration ---- */
+
+PERF_FN int json_pytest_(ab_json *j, json_t *b)
+{
+    const char *name = json_text_(b, "fullname", json_text_(b, "name", NULL));
+    json_t     *stats = json_object_get(b, "stats"), *data = json_object_get(stats, "data");
+    ab_reading  m = {NULL, "s", 0.0, 1.0};
+    ab_series  *series;
+    int         failed;
+
+    if (!name)
+        return json_fail_(j, "expected a text called \"fullname\" here", NULL);
+    if (ab_unwanted_(j->s, "s"))
+        return 0;
+    series = ab_series_of(j->s->set, name);
+    if (!json_is_array(data)) {
+        json_fail_(j, "no single values: --benchmark-json keeps them, or --benchmark-save-data",
+                   NULL);
+        return json_refuse_(j, series);
+    }
+    json_in_(j, "stats", 0);
+    json_in_(j, "data", 0);
+    failed = json_list_(j, series, m, data, NULL);
+    json_out_(j);
+    json_out_(j);
+    return failed ? json_refuse_(j, series) : 0;
+}
+
+/* ---- JMH: rawData holds a list for each fork ---- */
+
+/* The name with its parameters, its mode and threads where they are not the usual ones; to be
+ * freed.                                                                                         */
+PERF_FN char *json_jmh_name_(json_t *b)
+{
+    const char *name = json_text_(b, "benchmark", ""), *mode = json_text_(b, "mode", "avgt");
+    double      threads = json_number_value(json_object_get(b, "threads"));
+    json_t     *all = json_object(), *v;
+    const char *key;
+    char       *own;
+
+    json_object_foreach(json_object_get(b, "params"), key, v)
+        json_object_set(all, key, v);
+    if (strcmp(mode, "avgt") != 0)
+        json_object_set_new(all, "mode", json_string(mode));
+    if (threads > 1.0)
+        json_object_set_new(all, "threads", json_integer((json_int_t)threads));
+    own = json_parameters_(ab_copy(name, strlen(name)), all);
+    json_decref(all);
+    return own;
+}
+
+/* Pairs of a value and how often it was seen.  -1 with a message. */
+PERF_FN int json_jmh_seen_(ab_json *j, ab_series *series, ab_reading m, const json_t *list)
+{
+    size_t i;
+    double times, left = 1e6;
+    int    failed = 0;
+
+    for (i = 0; i < json_array_size(list) && !failed; i++) {
+        const json_t *pair = json_array_get(list, i);
+        json_in_(j, NULL, i);
+        times = json_number_value(json_array_get(pair, 1));
+        left -= times;
+        if (json_array_size(pair) != 2 || !(times >= 1.0) || left < 0.0)
+            failed = json_fail_(j, "expected a value and how often it was seen, a million times "
+                                "at most", NULL);
+        for (; times >= 1.0 && !failed; times -= 1.0)
+            failed = json_add_(j, series, m, json_array_get(pair, 0), NULL);
+        json_out_(j);
+    }
+    return failed;
+}
+
+/* The iterations of fork number i: numbers, or in mode `sample` lists of pairs. */
+PERF_FN int json_jmh_fork_(ab_json *j, const json_t *fork, size_t i, ab_series *series,
+                           ab_reading m)
+{
+    char   id[32];
+    size_t k;
+    int    failed = 0;
+
+    snprintf(id, sizeof id, "%zu", i + 1);
+    m.run = j->s->o->run ? j->s->o->run : id;
+    if (!json_is_array(json_array_get(fork, 0)))
+        return json_list_(j, series, m, fork, NULL);
+    for (k = 0; k < json_array_size(fork) && !failed; k++) {
+        json_in_(j, NULL, k);
+        failed = json_jmh_seen_(j, series, m, json_array_get(fork, k));
+        json_out_(j);
+    }
+    return failed;
+}
+
+/* "ops/us" counts operations a time; *scale makes them operations a second.  NULL: it is no rate. */
+PERF_FN const char *json_jmh_rate_(const char *unit, double *scale)
+{
+    double ns = !strncmp(unit, "ops/", 4) ? ab_unit_ns(unit + 4) : 0.0;
+
+    if (!(ns > 0.0))
+        return NULL;
+    *scale = 1e9 / ns;
+    return "ops/s";
+}
+
+/* All values of a rate in operations a second. */
+PERF_FN void ab_scale_(ab_series *series, double scale)
+{
+    size_t i, k;
+
+    for (i = 0; i < series->runs; i++)
+        for (k = 0; k < series->run[i].v[0].n; k++)
+            series->run[i].v[0].x[k] *= scale;
+}
+
+PERF_FN int json_jmh_(ab_json *j, json_t *b)
+{
+    const char *value = j->s->o->value, *rate;
+    json_t     *metric = json_object_get(b, "primaryMetric"), *raw;
+    ab_reading  m = {NULL, "", 0.0, 1.0};
+    ab_series  *series;
+    double      scale = 1.0;
+    char       *name, *own;
+    size_t      i;
+    int         failed = 0;
+
+    if (value)
+        metric = json_object_get(json_object_get(b, "secondaryMetrics"), value);
+    if (value && !metric)
+        return 0;                                   /* not every benchmark counts the same things */
+    m.unit = json_text_(metric, "scoreUnit", "");
+    rate = json_jmh_rate_(m.unit, &scale);
+    m.unit = rate ? rate : m.unit;
+    if (!value && ab_unwanted_(j->s, m.unit))
+        return 0;
+    name = json_jmh_name_(b);
+    own = json_unique_(j, name);
+    series = ab_series_for_(j->s, own, m.unit);
+    free(name);
+    free(own);
+    series->processes = 1;
+    raw = json_object_get(metric, "rawDataHistogram");
+    raw = raw ? raw : json_object_get(metric, "rawData");
+    if (!json_array_size(raw))
+        failed = json_fail_(j, "expected a list called \"rawData\" in its metric", NULL);
+    for (i = 0; i < json_array_size(raw) && !failed; i++)
+        failed = json_jmh_fork_(j, json_array_get(raw, i), i, series, m);
+    ab_scale_(series, scale);
+    return failed ? json_refuse_(j, series) : 0;
+}
+
+/* ---- BenchmarkDotNet: each measurement is a time of many operations ---- */
+
+/* The nanoseconds an operation of one measurement, if it is a result; 0: it is warm-up or the like. */
+PERF_FN int json_dotnet_measurement_(ab_json *j, json_t *one, ab_series *series, ab_reading m)
+{
+    const char *mode = json_text_(one, "IterationMode", "");
+    const char *stage = json_text_(one, "IterationStage", "");
+    const int   workload = !strcmp(mode, "Workload") && !strcmp(stage, "Result");
+    const int   before_0_11 = !strcmp(mode, "Result");
+    double      operations = json_number_value(json_object_get(one, "Operations"));
+    double      launch = json_number_value(json_object_get(one, "LaunchIndex"));
+    char        id[40];
+    int         failed;
+
+    if (!workload && !before_0_11)
+        return 0;
+    if (!(operations >= 1.0))
+        return json_fail_(j, "expected a number called \"Operations\" here", NULL);
+    if (json_number_(j, json_object_get(one, "Nanoseconds"), "ns", &m.x) < 0)
+        return -1;
+    snprintf(id, sizeof id, "%.0f", launch);
+    m.run = j->s->o->run ? j->s->o->run : id;
+    m.x /= operations;
+    failed = ab_add_(j->s, 0, series, &m);
+    return failed ? json_fail_(j, "out of range", NULL) : 0;
+}
+
+PERF_FN int json_dotnet_values_(ab_json *j, json_t *b, ab_series *series)
+{
+    json_t    *list = json_object_get(b, "Measurements");
+    json_t    *values = json_object_get(json_object_get(b, "Statistics"), "OriginalValues");
+    ab_reading m = {NULL, "ns", 0.0, 1.0};
+    size_t     i;
+    int        failed = 0;
+
+    json_in_(j, "Measurements", 0);
+    for (i = 0; i < json_array_size(list) && !failed; i++) {
+        json_in_(j, NULL, i);
+        failed = json_dotnet_measurement_(j, json_array_get(list, i), series, m);
+        json_out_(j);
+    }
+    json_out_(j);
+    if (failed || series->runs)
+        return failed;
+    if (!json_array_size(values))
+        return json_fail_(j, "no single values: --exporters fulljson keeps them", NULL);
+    return json_list_(j, series, m, values, NULL);
+}
+
+PERF_FN int json_dotnet_(ab_json *j, json_t *b)
+{
+    const char *full = json_text_(b, "FullName", json_text_(b, "DisplayInfo", NULL));
+    const char *display = json_text_(b, "DisplayInfo", full);
+    ab_series  *series;
+    char       *own;
+
+    if (!full)
+        return json_fail_(j, "expected a text called \"FullName\" here", NULL);
+    if (ab_unwanted_(j->s, "ns"))
+        return 0;
+    if (json_object_get(j->taken, full))            /* another job: its runtime is in that text   */
+        full = display;
+    own = json_unique_(j, full);
+    series = ab_series_of(j->s->set, own);
+    free(own);
+    series->processes = 1;
+    if (json_is_null(json_object_get(b, "Statistics")))
+        return ab_lacks_at(j->s, series, AB_FAILED, json_where_(j), "it has no statistics");
+    return json_dotnet_values_(j, b, series) < 0 ? json_refuse_(j, series) : 0;
+}
+
+/* ---- criterion's sample.json: one benchmark, named by its folder ---- */
+
+/* NAME of ".../NAME/new/sample.json"; "" for other paths; to be freed. */
+PERF_FN char *json_criterion_name_(const char *path)
+{
+    const char *end = path + strlen(path), *begin;
+    int         folders;
+
+    for (folders = 0; folders < 2; folders++) {
+        while (end > path && end[-1] != '/')
+            end--;
+        if (end == path)
+            return ab_copy("", 0);
+        end--;
+    }
+    for (begin = end; begin > path && begin[-1] != '/'; begin--)
+        continue;
+    return ab_copy(begin, (size_t)(end - begin));
+}
+
+PERF_FN int json_criterion_(ab_json *j, json_t *b)
+{
+    json_t    *iters = json_member_(j, b, "iters", JSON_ARRAY);
+    json_t    *times = iters ? json_member_(j, b, "times", JSON_ARRAY) : NULL;
+    ab_reading m = {NULL, "ns", 0.0, 1.0};
+    ab_series *series;
+    size_t     i;
+    double     n;
+    char      *name;
+
+    if (!times)
+        return -1;
+    if (json_array_size(iters) != json_array_size(times))
+        return json_fail_(j, "\"iters\" and \"times\" differ in length", NULL);
+    name = json_criterion_name_(j->s->file);
+    series = ab_series_of(j->s->set, name);
+    free(name);
+    json_in_(j, "times", 0);
+    for (i = 0; i < json_array_size(times); i++) {
+        json_in_(j, NULL, i);
+        n = json_number_value(json_array_get(iters, i));
+        if (!(n >= 1.0))
+            return json_fail_(j, "no iterations belong to this time", NULL);
+        if (json_number_(j, json_array_get(times, i), "ns", &m.x) < 0)
+            return -1;
+        m.x /= n;
+        if (ab_add_(j->s, 0, series, &m) < 0)
+            return json_fail_(j, "out of range", NULL);
+        json_out_(j);
+    }
+    json_out_(j);
+    return 0;
+}
+
+/* ---- asv: results/MACHINE/COMMIT-ENV.json ---- */
+
+typedef struct ab_asv {                 /* where an entry keeps what: "result_columns"            */
+    size_t result, params, samples, started;
+    size_t medians;                     /* benchmarks of which only a median is there             */
+} ab_asv;
+
+PERF_FN size_t json_column_(const json_t *columns, const char *name)
+{
+    json_t *v;
+    size_t  i;
+
+    json_array_foreach(columns, i, v)
+        if (json_is_string(v) && !strcmp(json_string_value(v), name))
+            return i;
+    return SIZE_MAX;
+}
+
+/* asv names the kind of a benchmark by the beginning of its last part. */
+PERF_FN const char *json_asv_unit_(const char *name)
+{
+    const char *last = strrchr(name, '.');
+
+    last = last ? last + 1 : name;
+    if (!strncmp(last, "time", 4) || !strncmp(last, "Time", 4))
+        return "s";
+    if (!strncmp(last, "mem", 3) || !strncmp(last, "peakmem", 7) || !strncmp(last, "Mem", 3) ||
+        !strncmp(last, "PeakMem", 7))
+        return "B";
+    return "tracked";                               /* by track_...: its unit is in another file  */
+}
+
+/* "name(10, 'a')" of combination number i, the last parameter being the fastest; to be freed. */
+PERF_FN char *json_asv_name_(const char *name, const json_t *params, size_t i)
+{
+    size_t      k, n = json_array_size(params), count, rest = 1, len = strlen(name);
+    char       *own = ab_copy(name, len);
+    const char *value;
+
+    for (k = 0; k < n; k++)
+        rest *= json_array_size(json_array_get(params, k)) ? json_array_size(json_array_get(params, k)) : 1;
+    for (k = 0; k < n; k++) {
+        const json_t *list = json_array_get(params, k);
+        count = json_array_size(list) ? json_array_size(list) : 1;
+        rest /= count;
+        value = json_string_value(json_array_get(list, i / rest % count));
+        value = value ? value : "?";
+        own = (char *)ab_grow(own, len + strlen(value) + 4, 1);
+        len += (size_t)snprintf(own + len, strlen(value) + 4, "%s%s%s", k ? ", " : "(", value,
+                                k + 1 == n ? ")" : "");
+    }
+    return own;
+}
+
+/* One combination of parameters: its samples, or else its one result. */
+PERF_FN int json_asv_one_(ab_json *j, ab_asv *a, const json_t *entry, size_t i, ab_series *series)
+{
+    const json_t *result = json_array_get(entry, a->result), *samples, *one = result;
+    ab_reading    m = {NULL, "", 0.0, 1.0};
+    double        when = json_number_value(json_array_get(entry, a->started));
+
+    m.unit = json_asv_unit_(series->name);
+    if (json_is_array(result))
+        one = json_array_get(result, i);
+    samples = a->samples == SIZE_MAX ? NULL : json_array_get(json_array_get(entry, a->samples), i);
+    if (json_is_unwritten_(one))
+        return ab_lacks_at(j->s, series, AB_SKIPPED, json_where_(j), "not for these parameters");
+    if (!one || json_is_null(one))
+        return ab_lacks_at(j->s, series, AB_FAILED, json_where_(j), "asv has no result of it");
+    if (json_array_size(samples)) {
+        if (json_list_(j, series, m, samples, NULL) < 0)
+            return json_refuse_(j, series);
+    } else {
+        a->medians++;
+        if (json_add_(j, series, m, one, NULL) < 0)
+            return json_refuse_(j, series);
+    }
+    if (series->runs && when > 0.0)
+        series->run[0].time = when / 1000.0;
+    return 0;
+}
+
+/* One benchmark with all its combinations. */
+PERF_FN int json_asv_entry_(ab_json *j, ab_asv *a, const char *name, json_t *entry)
+{
+    const json_t *result = json_array_get(entry, a->result);
+    const json_t *params = json_array_get(entry, a->params);
+    size_t        i, n = json_is_array(result) ? json_array_size(result) : 1;
+    const char   *unit = json_asv_unit_(name);
+    ab_series    *series;
+    char         *own;
+
+    if (!json_is_array(entry))
+        return json_fail_(j, "expected a list: results of asv 0.2 or later", NULL);
+    if (ab_unwanted_(j->s, unit))
+        return 0;
+    for (i = 0; i < n; i++) {
+        own = json_asv_name_(name, params, i);
+        series = ab_series_for_(j->s, own, unit);
+        free(own);
+        json_asv_one_(j, a, entry, i, series);
+    }
+    return 0;
+}
+
+PERF_FN int json_asv_(ab_json *j, json_t *root)
+{
+    const json_t *columns = json_object_get(root, "result_columns");
+    const char   *machine = json_text_(json_object_get(root, "params"), "machine", NULL), *name;
+    json_t       *entry;
+    ab_asv        a;
+    size_t        i, k;
+    int           failed = 0;
+
+    memset(&a, 0, sizeof a);
+    a.result = json_column_(columns, "result");
+    a.params = json_column_(columns, "params");
+    a.samples = json_column_(columns, "samples");
+    a.started = json_column_(columns, "started_at");
+    json_in_(j, "results", 0);
+    json_object_foreach(json_object_get(root, "results"), name, entry) {
+        json_in_(j, name, 0);
+        failed = failed ? failed : json_asv_entry_(j, &a, name, entry);
+        json_out_(j);
+    }
+    if (a.medians)
+        ab_note_at(j->s, json_where_(j), "asv kept medians of some, one value a file: asv run "
+                   "--record-samples keeps all values");
+    json_out_(j);
+    for (i = 0; i < j->s->set->n && machine; i++)
+        for (k = 0; k < j->s->set->s[i].runs; k++)
+            if (!j->s->set->s[i].run[k].machine)
+                j->s->set->s[i].run[k].machine = ab_copy(machine, strlen(machine));
+    return failed;
+}
+
+/* ---- which format ---- */
+
+/* Which tool wrote this document. */
+PERF_FN ab_format json_format_(const json_t *root)
+{
+    const json_t *list = json_object_get(root, "benchmarks"), *first = json_array_get(list, 0);
+    const json_t *results = json_object_get(root, "results");
+
+    if (json_object_get(root, "perf_results"))
+        return AB_RESULTS;
+    if (json_object_get(first, "runs"))
+        return AB_PYPERF;
+    if (json_is_array(list) && (json_object_get(root, "machine_info") ||
+                                json_is_object(json_object_get(first, "stats"))))
+        return AB_PYTEST;
+    if (json_is_array(list))
+        return AB_GOOGLE;
+    if (json_is_array(json_object_get(root, "Benchmarks")))
+        return AB_BENCHMARKDOTNET;
+    if (json_is_array(results))
+        return AB_HYPERFINE;
+    if (json_is_object(results) && json_object_get(root, "result_columns"))
+        return AB_ASV;
+    if (json_object_get(root, "iters") && json_object_get(root, "times"))
+        return AB_CRITERION;
+    if (json_object_get(json_array_get(root, 0), "primaryMetric"))
+        return AB_JMH;
+    return AB_DETECT;
+}
+
+/* Why a document of no known format cannot be read, if its maker is known. */
+PERF_FN const char *json_stranger_(const json_t *root)
+{
+    const json_t *first = json_array_get(json_object_get(root, "files"), 0);
+
+    if (json_object_get(root, "slope") || json_object_get(root, "median_abs_dev") ||
+        json_object_get(root, "group_id"))
+        return "criterion keeps single values in sample.json, beside this file";
+    if (json_object_get(first, "groups"))
+        return "vitest's format is not read: perf_results is the one to write (docs/formats.md)";
+    if (json_object_get(root, "entries") && json_object_get(root, "repoUrl"))
+        return "github-action-benchmark has one figure a commit, no single values: give the output "
+               "of the tool behind it";
+    return "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf, "
+           "pytest-benchmark, JMH, BenchmarkDotNet, criterion, asv, go test -json";
+}
+
+typedef struct ab_json_format {
+    ab_format   format;
+    const char *title, *list;           /* list: the member with the entries; NULL: see `whole`   */
+    int       (*entry)(ab_json *, json_t *);        /* each of them, or the whole document        */
+    int         whole;                  /* 1: entry reads the document                            */
+} ab_json_format;
+
+PERF_FN const ab_json_format *json_format_row_(ab_format format)
+{
+    static const ab_json_format row[] = {
+        {AB_RESULTS, "perf_results", "benchmarks", json_result_, 0},
+        {AB_GOOGLE, "Google Benchmark", "benchmarks", json_google_, 0},
+        {AB_HYPERFINE, "hyperfine", "results", json_hyperfine_, 0},
+        {AB_PYPERF, "pyperf", "benchmarks", json_pyperf_, 0},
+        {AB_PYTEST, "pytest-benchmark", "benchmarks", json_pytest_, 0},
+        {AB_JMH, "JMH", NULL, json_jmh_, 0},
+        {AB_BENCHMARKDOTNET, "BenchmarkDotNet", "Benchmarks", json_dotnet_, 0},
+        {AB_CRITERION, "criterion", NULL, json_criterion_, 1},
+        {AB_ASV, "asv", NULL, json_asv_, 1}};
+    size_t i;
+
+    for (i = 0; i < sizeof row / sizeof *row; i++)
+        if (row[i].format == format)
+            return &row[i];
+    return NULL;
+}
+
+/* Every entry of a list; -1: one that belongs to no benchmark. */
+PERF_FN int json_entries_(ab_json *j, const json_t *list, const ab_json_format *row)
+{
+    json_t *item;
+    size_t  i;
+    int     failed = 0;
+
+    for (i = 0; i < json_array_size(list) && !failed; i++) {
+        json_in_(j, NULL, i);
+        item = json_array_get(list, i);
+        failed = json_is_object(item) ? row->entry(j, item)
+                                      : json_fail_(j, "expected an object", NULL);
+        json_out_(j);
+    }
+    return failed;
+}
+
+PERF_FN int json_document_(ab_json *j)
+{
+    const double          version = json_number_value(json_object_get(j->root, "perf_results"));
+    ab_format             format = j->s->o->format;
+    const ab_json_format *row;
+    json_t               *list = j->root;
+    int                   failed;
+
+    if (json_object_get(j->root, "perf_ab"))
+        return json_fail_(j, ab_verdicts_, NULL);
+    if (format == AB_DETECT)
+        format = json_format_(j->root);
+    row = json_format_row_(format);
+    if (!row)
+        return json_fail_(j, json_stranger_(j->root), NULL);
+    j->s->set->format = row->title;
+    if (format == AB_RESULTS && !(version < 2.0))
+        return json_fail_(j, "a version of perf_results that this perf-ab does not know", NULL);
+    if (row->whole)
+        return row->entry(j, j->root);
+    if (row->list) {
+        list = json_member_(j, j->root, row->list, JSON_ARRAY);
+        if (!list)
+            return -1;
+        json_in_(j, row->list, 0);
+    } else if (!json_is_array(list)) {
+        return json_fail_(j, "expected a list", NULL);
+    }
+    failed = json_entries_(j, list, row);
+    if (row->list)
+        json_out_(j);
+    if (!failed && format == AB_RESULTS)
+        json_provenance_(j);
+    if (!failed && format == AB_GOOGLE)
+        json_google_context_(j);
+    if (!failed && format == AB_PYTEST)
+        json_all_runs_(j, ab_date_(json_text_(j->root, "datetime", "")),
+                       json_text_(json_object_get(j->root, "machine_info"), "node", NULL));
+    return failed;
+}
+
+PERF_FN int ab_read_json_(const ab_source *s)
+{
+    ab_json j;
+    int     failed;
+
+    memset(&j, 0, sizeof j);
+    j.s = s;
+    j.root = json_load_(s);
+    if (!j.root)
+        return -1;
+    j.taken = json_object();
+    failed = json_document_(&j);
+    json_decref(j.taken);
+    json_decref(j.root);
+    return failed;
+}
+
+#endif
