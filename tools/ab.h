@@ -41,13 +41,27 @@ PERF_FN char *ab_copy(const char *s, size_t len)
 
 /* ---- texts of strangers ---- */
 
+/* Bytes of the character at s; 0: it is broken. */
+PERF_FN int ab_utf8(const char *s)
+{
+    const perf_char_ c = perf_char_of_(s);
+
+    return c.broken ? 0 : c.bytes;
+}
+
+/* Columns of a terminal that the character at s takes. */
+PERF_FN size_t ab_columns(const char *s)
+{
+    return perf_char_columns_(perf_char_of_(s));
+}
+
 /* Bytes of the character at s, at least 1.  *safe: may it be shown?  No byte that is not UTF-8, no
  * control character (C0, DEL, C1: U+009B steers a terminal as ESC [ does), none that turns the
  * direction of the text around it.                                                               */
 PERF_FN size_t ab_character(const char *s, int *safe)
 {
     const unsigned char *p = (const unsigned char *)s;
-    int                  n = perf_utf8_(s);
+    int                  n = ab_utf8(s);
 
     *safe = n > 0;
     if (n == 1)
@@ -570,7 +584,7 @@ PERF_FN size_t ab_width(const char *s)
 
     for (; *s; s += len) {
         len = ab_character(s, &safe);
-        n += safe ? perf_columns_(s, (int)len) : 1;
+        n += safe ? ab_columns(s) : 1;
     }
     return n;
 }
@@ -583,7 +597,7 @@ PERF_FN size_t ab_print_start(FILE *f, const char *s, size_t most)
 
     for (; *s; s += len) {
         len = ab_character(s, &safe);
-        columns = safe ? perf_columns_(s, (int)len) : 1;
+        columns = safe ? ab_columns(s) : 1;
         if (n + columns > most)
             break;
         if (safe)
@@ -617,12 +631,12 @@ PERF_FN char *ab_as_utf8(const char *text, size_t *len)
     char  *t, two[3];
 
     for (i = 0; i < *len; i += k ? k : 1)
-        bad += !(k = (size_t)perf_utf8_(text + i));
+        bad += !(k = (size_t)ab_utf8(text + i));
     if (!bad)
         return NULL;
     t = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
     for (i = 0; i < *len; i += k ? k : 1) {
-        k = (size_t)perf_utf8_(text + i);
+        k = (size_t)ab_utf8(text + i);
         snprintf(two, sizeof two, "%02x", (unsigned)(unsigned char)text[i]);
         memcpy(t + n, k ? text + i : "\xef\xbf\xbd", k ? k : 3);
         memcpy(t + n + 3, two, k ? 0 : 2);
@@ -649,7 +663,7 @@ PERF_FN void ab_print_json(FILE *f, const char *s)
             fprintf(f, "\\%c", *p);
         else if (safe)
             fwrite(s, 1, n, f);
-        else if (perf_utf8_(s) == 0)
+        else if (ab_utf8(s) == 0)
             fputs("\\ufffd", f);
         else if (n == 1)
             fprintf(f, "\\u%04x", (unsigned)*p);

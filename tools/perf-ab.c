@@ -15,6 +15,7 @@
 
 #include "ab.h"
 #include "judge.h"
+#include "look.h"
 #include "page.h"
 #include "protocol.h"
 #include "ranks.h"
@@ -30,6 +31,7 @@ static const char help[] =
     "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file, and\n"
     "                                            which is slowest; or traces of perf.h into one\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
+    "       perf-ab look PROCESS | CORE          what a running program has recorded, or a dead one\n"
     "\n"
     "Says ACCEPT (exit status 0), REJECT (1) or INCONCLUSIVE (2); 3: unusable input.\n"
     "\n"
@@ -1006,6 +1008,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(first, "merge"))
         return merge(argc, argv);
+    if (!strcmp(first, "look"))
+        return look_main(argc, argv);
     o.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *o.file);
     for (i = running ? 2 : 1; i < argc && !status; i++) {
         if (!strcmp(argv[i], "--") && running)

@@ -1,0 +1,133 @@
+/* look_open.h - since when is a scope open?
+ *
+ * A recorder knows which scope is open, not since when: that stands in the perf_scope on the stack
+ * of the thread.  It is found by its contents there: the address of the recorder, and the cell's.
+ * What remains of ended scopes looks the same, so the latest one counts, and only if it began
+ * after the last call of that scope that the ring knows.  Not found: not said.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_LOOK_OPEN_H
+#define PERF_TOOLS_LOOK_OPEN_H
+
+#include "look_read.h"
+
+enum {
+    LOOK_STACK = 1 << 20,               /* bytes of a stack that are searched                     */
+    LOOK_STACKS = 64,                   /* threads whose stacks are searched in one reading       */
+    LOOK_CHUNK = 1 << 16
+};
+
+/* Where the stack of a thread ends now; 0: not known, because it runs or may not be asked. */
+PERF_FN uint64_t look_stack_of(const look_target *t, uint64_t id)
+{
+    char               file[64], text[512];
+    const char        *p;
+    size_t             i;
+    unsigned long long stack = 0;
+
+    for (i = 0; i < t->tasks; i++)
+        if (t->task[i].id == id)
+            return t->task[i].stack;
+    if (!t->pid || id > INT_MAX)
+        return 0;
+    snprintf(file, sizeof file, "task/%d/syscall", (int)id);
+    look_proc_text(t->pid, file, text, sizeof text);
+    p = strrchr(text, ' ');
+    while (p && p > text && p[-1] != ' ')
+        p--;
+    if (p && sscanf(p, "%llx", &stack) == 1)
+        return stack;
+    return 0;
+}
+
+/* Looks for begins of the open scopes in a piece of a stack. */
+PERF_FN void look_search(const look_layout *l, look_thread *k, const char *stack, size_t bytes,
+                         uint64_t until)
+{
+    const uint64_t last = l->at[LOOK_SPAN_OPEN] > l->at[LOOK_SPAN_RECORDER]
+                              ? l->at[LOOK_SPAN_OPEN] : l->at[LOOK_SPAN_RECORDER];
+    size_t   i;
+    uint32_t n;
+
+    if (l->at[LOOK_SPAN_START] > last || l->at[LOOK_SPAN_CELL] > 256 || last > 256)
+        return;
+    for (i = 0; i + 264 <= bytes; i += 8) {
+        uint64_t open, start;
+        if (look_get64(l, LOOK_SPAN_RECORDER, stack + i) != k->at)
+            continue;
+        open = look_get64(l, LOOK_SPAN_OPEN, stack + i);
+        if (open == 1)                          /* its end is a cold one                          */
+            open = look_get64(l, LOOK_SPAN_CELL, stack + i);
+        start = look_get64(l, LOOK_SPAN_START, stack + i);
+        for (n = 0; n < k->open.n; n++)
+            if (k->open.cell[n] == open && start > k->open.since[n] && start >= k->birth &&
+                start <= until)
+                k->open.since[n] = start;
+    }
+}
+
+/* The latest begin of each name among the ended calls in the ring, as far as it is read here. */
+PERF_FN void look_doubt(look_target *t, const look_layout *l, const look_reading *r, look_thread *k)
+{
+    enum { EVENTS = 4096 };
+    const uint64_t room = 16 * r->ring_events;
+    uint64_t      *event, n = (k->ring_head - k->ring_lost) / 16, i, first;
+    uint32_t       j;
+
+    (void)l;
+    if (!k->ring || !room || room & (room - 1) || k->ring_head < k->ring_lost)
+        return;
+    n = n < EVENTS ? n : EVENTS;
+    n = n < r->ring_events ? n : r->ring_events;
+    event = (uint64_t *)ab_grow(NULL, (size_t)n + 1, 16);
+    first = (k->ring_head - 16 * n) & (room - 1);
+    i = (room - first) / 16 < n ? (room - first) / 16 : n;
+    (void)look_fetch_one(t, k->ring + first, event, (size_t)(16 * i));
+    (void)look_fetch_one(t, k->ring, event + 2 * i, (size_t)(16 * (n - i)));
+    for (i = 0; i < n; i++)
+        for (j = 0; j < k->open.n; j++)
+            if ((event[2 * i + 1] >> 32 & 0xffffff) == k->open.name[j] &&
+                event[2 * i] >= k->open.since[j])
+                k->open.since[j] = 0;           /* it has ended: this is what remains of it       */
+    free(event);
+}
+
+/* Finds out for the open scopes of all threads, as far as their stacks can be read. */
+PERF_FN void look_since_when(look_target *t, const look_program *p, look_reading *r)
+{
+    char    *stack = (char *)ab_grow(NULL, LOOK_CHUNK + 512, 1);
+    size_t   i, m, searched = 0;
+    uint32_t n;
+
+    for (i = 0; i < r->threads && searched < LOOK_STACKS; i++) {
+        look_thread *k = &r->thread[i];
+        uint64_t     at, end, done = 0;
+        if (!k->open.n || k->foreign || k->gone)
+            continue;
+        at = look_stack_of(t, k->id) & ~(uint64_t)7;
+        for (m = 0; m < t->maps; m++)
+            if (at && at >= t->map[m].at && at < t->map[m].end && t->map[m].writable)
+                break;
+        if (!at || m == t->maps)
+            continue;
+        searched++;
+        end = t->map[m].end;
+        if (!t->pid && end - t->map[m].at > t->map[m].bytes)
+            end = t->map[m].at + t->map[m].bytes;
+        while (at < end && done < LOOK_STACK) {
+            size_t bytes = end - at < LOOK_CHUNK + 256 ? (size_t)(end - at) : LOOK_CHUNK + 256;
+            memset(stack, 0, LOOK_CHUNK + 512);
+            if (!look_fetch_one(t, at, stack, bytes))
+                break;
+            look_search(&p->layout, k, stack, bytes + 264, t->pid ? r->ticks : ~(uint64_t)0);
+            at += LOOK_CHUNK;
+            done += LOOK_CHUNK;
+        }
+        look_doubt(t, &p->layout, r, k);
+        for (n = 1; n < k->open.n; n++)         /* an inner one began later                       */
+            if (k->open.since[n] && k->open.since[n] < k->open.since[n - 1])
+                k->open.since[n] = 0;
+    }
+    free(stack);
+}
+
+#endif /* PERF_TOOLS_LOOK_OPEN_H */

@@ -1,0 +1,373 @@
+/* look_target.h - memory that is read from outside: of a process that runs, or of a core file.
+ *
+ *     look_target t;
+ *     if (look_attach(&t, 4711) || look_open_core(&t, "core.4711"))
+ *         ... look_fetch_one(&t, address, &word, sizeof word) ...
+ *
+ * Nothing of the target is trusted.  It is never stopped, and nothing in it is changed.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_LOOK_TARGET_H
+#define PERF_TOOLS_LOOK_TARGET_H
+
+#include "ab.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+    LOOK_MAPS = 65536,                  /* mappings or segments of one target                     */
+    LOOK_HEADERS = 64,                  /* program headers of an image                            */
+    LOOK_NOTES = 65536,                 /* bytes of an image's notes                              */
+    LOOK_TASKS = 65536                  /* threads of a core                                      */
+};
+#define LOOK_BYTES      ((uint64_t)2 << 30)     /* that one reading takes at most                 */
+#define LOOK_CORE_NOTES ((uint64_t)64 << 20)    /* bytes of a core's notes                        */
+
+typedef struct look_map {               /* a mapping of a process, or a segment of a core         */
+    uint64_t at, end;
+    uint64_t offset;                    /* of a core: where its bytes are in the file             */
+    uint64_t bytes;                     /* of a core: how many of them there are                  */
+    int      writable, of_file;
+} look_map;
+
+typedef struct look_file {              /* of a core: pages that came from a file                 */
+    uint64_t at, end, offset;
+    char    *path;
+    int      fd;                        /* -1: not opened yet, -2: cannot be                      */
+} look_file;
+
+typedef struct look_task {              /* a thread as a core has it                              */
+    uint64_t id, stack;
+    int      signal;
+} look_task;
+
+typedef struct look_piece {             /* so many bytes at an address of the target              */
+    uint64_t at;
+    void    *to;
+    size_t   bytes;
+    int      got;                       /* 1: all of them came                                    */
+} look_piece;
+
+typedef struct look_target {
+    int        pid;                     /* 0: a core file                                         */
+    int        memory;                  /* /proc/PID/mem where process_vm_readv is refused, or -1 */
+    int        core;                    /* the file, or -1                                        */
+    look_map  *map;
+    size_t     maps;
+    look_file *file;
+    size_t     files;
+    look_task *task;
+    size_t     tasks;
+    int        signal;                  /* that ended it; 0: none                                 */
+    char       program[64];             /* its name                                               */
+    uint64_t   bytes, reads;            /* taken in this reading; calls of the system so far      */
+    int        narrow;                  /* 1: an image of 32 bits was seen                        */
+    int        refused;                 /* errno of the last reading that was not allowed         */
+    char       error[600];
+} look_target;
+
+/* Puts a sentence into t->error; returns 0. */
+PERF_FN int look_fail(look_target *t, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 2, 3)));
+
+PERF_FN int look_fail(look_target *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(t->error, sizeof t->error, format, args);
+    va_end(args);
+    ab_make_safe(t->error);
+    return 0;
+}
+
+/* ---- reading ---- */
+
+/* Pieces of a process, as many as the system takes in one call. */
+PERF_FN void look_fetch_process(look_target *t, look_piece *piece, size_t n)
+{
+    enum { MOST = 256 };
+    struct iovec here[MOST], there[MOST];
+    size_t       i, done, count;
+    long         got;
+
+    while (n) {
+        count = n < MOST ? n : MOST;
+        for (i = 0; i < count; i++) {
+            here[i].iov_base = piece[i].to;
+            here[i].iov_len = piece[i].bytes;
+            there[i].iov_base = (void *)(uintptr_t)piece[i].at;
+            there[i].iov_len = piece[i].bytes;
+        }
+        t->reads++;
+        got = syscall(SYS_process_vm_readv, (long)t->pid, here, (long)count, there, (long)count, 0L);
+        if (got < 0 && errno != EFAULT)
+            t->refused = errno;
+        for (done = 0; done < count && got >= (long)piece[done].bytes; done++) {
+            got -= (long)piece[done].bytes;
+            piece[done].got = 1;
+        }
+        if (done < count)
+            done++;                     /* the one that is not there                              */
+        piece += done;
+        n -= done;
+    }
+}
+
+/* The part of a core, or of a file that it names, which has this address.  0: neither. */
+PERF_FN int look_fetch_core(look_target *t, uint64_t at, void *to, size_t bytes)
+{
+    size_t low = 0, high = t->maps, mid;
+
+    while (low < high) {
+        mid = (low + high) / 2;
+        if (t->map[mid].end <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < t->maps && t->map[low].at <= at) {
+        const look_map *m = &t->map[low];
+        const uint64_t  in = at - m->at;
+        if (in < m->bytes && bytes <= m->bytes - in)
+            return pread(t->core, to, bytes, (off_t)(m->offset + in)) == (ssize_t)bytes;
+        if (m->writable && in < m->bytes)
+            return 0;
+    }
+    for (low = 0; low < t->files; low++) {
+        look_file  *f = &t->file[low];
+        struct stat s;
+        if (at < f->at || at >= f->end || bytes > f->end - at)
+            continue;
+        if (f->fd == -1) {
+            f->fd = open(f->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+            if (f->fd >= 0 && (fstat(f->fd, &s) || !S_ISREG(s.st_mode))) {
+                close(f->fd);
+                f->fd = -1;
+            }
+            if (f->fd < 0)
+                f->fd = -2;
+        }
+        return f->fd >= 0 && pread(f->fd, to, bytes, (off_t)(f->offset + (at - f->at))) ==
+                                 (ssize_t)bytes;
+    }
+    return 0;
+}
+
+/* Reads n pieces.  What did not come has got == 0, and zeros. */
+PERF_FN void look_fetch(look_target *t, look_piece *piece, size_t n)
+{
+    uint64_t all = 0;
+    size_t   i;
+
+    for (i = 0; i < n; i++) {
+        piece[i].got = 0;
+        memset(piece[i].to, 0, piece[i].bytes);
+        all += piece[i].bytes;
+    }
+    t->bytes += all;
+    if (t->bytes > LOOK_BYTES)
+        return;
+    if (t->pid && t->memory < 0) {
+        look_fetch_process(t, piece, n);
+        return;
+    }
+    for (i = 0; i < n; i++) {
+        t->reads++;
+        if (t->pid)
+            piece[i].got = pread(t->memory, piece[i].to, piece[i].bytes, (off_t)piece[i].at) ==
+                           (ssize_t)piece[i].bytes;
+        else
+            piece[i].got = look_fetch_core(t, piece[i].at, piece[i].to, piece[i].bytes);
+    }
+}
+
+/* 1: all of it came. */
+PERF_FN int look_fetch_one(look_target *t, uint64_t at, void *to, size_t bytes)
+{
+    look_piece piece = {at, to, bytes, 0};
+
+    look_fetch(t, &piece, 1);
+    return piece.got;
+}
+
+/* ---- a process ---- */
+
+PERF_FN void look_close(look_target *t)
+{
+    size_t i;
+
+    for (i = 0; i < t->files; i++) {
+        if (t->file[i].fd >= 0)
+            close(t->file[i].fd);
+        free(t->file[i].path);
+    }
+    if (t->memory >= 0)
+        close(t->memory);
+    if (t->core >= 0)
+        close(t->core);
+    free(t->map);
+    free(t->file);
+    free(t->task);
+    memset(t, 0, sizeof *t);
+    t->memory = t->core = -1;
+}
+
+/* A small file of /proc, without the end of its last line; "" where it cannot be read. */
+PERF_FN void look_proc_text(int pid, const char *file, char *text, size_t cap)
+{
+    char    path[96];
+    ssize_t n;
+    int     fd;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? 0 : read(fd, text, cap - 1);
+    text[n > 0 ? n : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    text[strcspn(text, "\n")] = '\0';
+}
+
+/* Why a process may not be read, in a sentence. */
+PERF_FN int look_not_allowed(look_target *t, int why)
+{
+    char           scope[16], path[64];
+    struct stat    s;
+
+    if (why == ESRCH)
+        return look_fail(t, "process %d has ended", t->pid);
+    look_proc_text(t->pid, "../sys/kernel/yama/ptrace_scope", scope, sizeof scope);
+    snprintf(path, sizeof path, "/proc/%d", t->pid);
+    if (!stat(path, &s) && s.st_uid != geteuid() && geteuid() != 0)
+        return look_fail(t, "process %d belongs to user %u: its user or root may read it (sudo "
+                            "perf-ab ...)", t->pid, (unsigned)s.st_uid);
+    if (scope[0] > '0' && geteuid() != 0)
+        return look_fail(t, "the system lets nobody read process %d: kernel.yama.ptrace_scope is "
+                            "%c (sudo perf-ab ..., or sudo sysctl kernel.yama.ptrace_scope=0)",
+                         t->pid, scope[0]);
+    return look_fail(t, "process %d may not be read (%s): it has more rights than its user "
+                        "(setuid, capabilities), is not dumpable, or this is a container without "
+                        "CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)", t->pid, strerror(why));
+}
+
+/* The mappings as they are now; 0: the process cannot be read. */
+PERF_FN int look_read_maps(look_target *t)
+{
+    char     path[64], line[PATH_MAX + 256], mode[8];
+    FILE    *maps;
+    look_map m;
+    unsigned long long at, end, offset, node;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", t->pid);
+    maps = fopen(path, "re");
+    if (!maps)
+        return look_not_allowed(t, errno == ENOENT ? ESRCH : errno);
+    t->maps = 0;
+    while (t->maps < LOOK_MAPS && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%llx-%llx %7s %llx %*s %llu", &at, &end, mode, &offset, &node) != 5)
+            continue;
+        memset(&m, 0, sizeof m);
+        m.at = at;
+        m.end = end;
+        m.writable = mode[1] == 'w';
+        m.of_file = node != 0;
+        if (mode[0] != 'r')
+            continue;
+        t->map = (look_map *)ab_grow(t->map, t->maps + 1, sizeof *t->map);
+        t->map[t->maps++] = m;
+    }
+    fclose(maps);
+    return t->maps ? 1 : look_fail(t, "process %d has ended, or is a thread of the kernel", t->pid);
+}
+
+/* Gets ready to read a process; 0: t->error says why not. */
+PERF_FN int look_attach(look_target *t, int pid)
+{
+    char     path[64];
+    uint64_t word;
+
+    memset(t, 0, sizeof *t);
+    t->core = t->memory = -1;
+    t->pid = pid;
+    snprintf(path, sizeof path, "/proc/%d", pid);
+    if (access(path, F_OK))
+        return look_fail(t, "there is no process %d", pid);
+    look_proc_text(pid, "comm", t->program, sizeof t->program);
+    if (!look_read_maps(t))
+        return 0;
+    if (look_fetch_one(t, t->map[0].at, &word, sizeof word))
+        return 1;
+    if (!t->refused)
+        return 1;
+    snprintf(path, sizeof path, "/proc/%d/mem", pid);
+    t->memory = open(path, O_RDONLY | O_CLOEXEC);
+    if (t->memory >= 0 && look_fetch_one(t, t->map[0].at, &word, sizeof word))
+        return 1;
+    return look_not_allowed(t, t->refused);
+}
+
+/* Is this process another one now, or gone?  Its start, in ticks of the system; 0: gone. */
+PERF_FN uint64_t look_started(int pid)
+{
+    char        text[1024];
+    const char *p;
+    int         i;
+
+    look_proc_text(pid, "stat", text, sizeof text);
+    p = strrchr(text, ')');
+    for (i = 0; p && i < 20; i++) {
+        p = strchr(p, ' ');
+        if (p)
+            p++;
+    }
+    return p ? strtoull(p, NULL, 10) : 0;
+}
+
+/* The process of that number, or the only one of that name.  0: e says why not. */
+PERF_FN int look_find_process(const char *name, char *e, size_t cap)
+{
+    char           comm[64], *end;
+    DIR           *all;
+    struct dirent *d;
+    long           pid = strtol(name, &end, 10);
+    int            found = 0, more = 0;
+
+    if (*name >= '0' && *name <= '9' && !*end && pid > 0 && pid < INT_MAX)
+        return (int)pid;
+    all = opendir("/proc");
+    e[0] = '\0';
+    while (all && (d = readdir(all)) != NULL) {
+        pid = strtol(d->d_name, &end, 10);
+        if (*end || pid <= 0 || pid == (long)getpid())
+            continue;
+        look_proc_text((int)pid, "comm", comm, sizeof comm);
+        if (strncmp(comm, name, 15) != 0 || strlen(name) != strlen(comm))
+            if (strlen(name) < 15 || strncmp(comm, name, 15) != 0)
+                continue;
+        more += found != 0;
+        snprintf(e + strlen(e), cap - strlen(e), "%s%ld", found ? ", " : "", pid);
+        found = (int)pid;
+    }
+    if (all)
+        closedir(all);
+    if (found && !more)
+        return found;
+    if (more) {
+        char list[200];
+        snprintf(list, sizeof list, "%.190s", e);
+        snprintf(e, cap, "several processes are called '%.60s': %s", name, list);
+    } else {
+        snprintf(e, cap, "no process is called '%.60s'", name);
+    }
+    return 0;
+}
+
+#endif /* PERF_TOOLS_LOOK_TARGET_H */
