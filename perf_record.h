@@ -136,13 +136,31 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
 
+#if PERF_COUNTER_
+/* A reading of both clocks at least a microsecond after `first`, or after all patience. */
+PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
+{
+    uint64_t   since = perf_ticks();
+    perf_pair_ p;
+
+    do
+        p = perf_pair_read_();
+    while (p.ns < first->ns + 1000 && p.ticks - since < PERF_CLOCK_PATIENCE_);
+    return p;
+}
+
+/* What a calibration says that cannot be made better now: the rate known so far, else 1. */
+PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
+{
+    return PERF_GET_(&c->length) ? perf_from_bits_(PERF_GET_(&c->tick_ns)) : 1.0;
+}
+
 /* Rate from the first pair and a later one, which is taken when the distance has doubled. */
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
-#if PERF_COUNTER_
     perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
     perf_pair_         p;
-    uint64_t           length, slack, first;
+    uint64_t           length, slack, now;
     double             rate, ppm;
 
     if (!c) {                                   /* another thread is at it this microsecond       */
@@ -150,15 +168,23 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
         c = &mine;
     }
     length = PERF_GET_(&c->length);
-    if (length && perf_ticks() - c->first.ticks < 2 * length)
-        return perf_from_bits_(PERF_GET_(&c->tick_ns));
-    first = perf_ticks();
-    do
-        p = perf_pair_read_();
-    while (p.ns < c->first.ns + 1000 && p.ticks - first < PERF_CLOCK_PATIENCE_);
+    now = perf_ticks();
+    if (length && now < c->first.ticks) {       /* the counter was set back                       */
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        return perf_tick_ns_kept_(c);
+    }
+    if (length && now - c->first.ticks < 2 * length)
+        return perf_tick_ns_kept_(c);
+    p = perf_pair_after_(&c->first);
     if (p.ns < c->first.ns + 1000) {
         PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
-        return 1.0;
+        return perf_tick_ns_kept_(c);
+    }
+    if (p.ticks <= c->first.ticks) {
+        mine.first = perf_pair_read_();         /* what it was before says nothing                */
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        c = &mine;
+        p = perf_pair_after_(&c->first);
     }
     PERF_SET_(&c->warnings, 0u);
     length = p.ticks - c->first.ticks;
@@ -170,10 +196,13 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
     PERF_SET_(&c->error_ppm, perf_bits_(ppm));
     PERF_SET_(&c->length, length);
     return rate;
-#else
-    return 1.0;
-#endif
 }
+#else
+PERF_FN double perf_tick_ns_(void)
+{
+    return 1.0;
+}
+#endif
 
 PERF_FN double perf_ticks_to_ns(uint64_t ticks)
 {
@@ -484,6 +513,17 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
 {
     PERF_ADD_(t->losses[loss], 1);
     perf_fail_(t->home, why);
+}
+
+/* A mark of a thread that has no recorder, and gets none now. */
+PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
+{
+#if PERF_TCC_
+    r->lost++;
+#else
+    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
+#endif
+    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
 }
 
 /* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
@@ -1067,8 +1107,12 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         return t;
     was = PERF_ERRNO_;
     r = perf_registry_get_();
-    if (!r || !perf_lock_(r))
+    if (!r)
         return PERF_NULL_;
+    if (!perf_lock_(r)) {                       /* a signal handler in the thread's first moment  */
+        PERF_ERRNO_ = was;
+        return PERF_NULL_;
+    }
     thread = perf_thread_id_();
     if (t) {                                    /* wiped by a fork: start over in the same place  */
         perf_recorder_start_(r, t, thread);
@@ -1087,8 +1131,6 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
         if (t)
             perf_recorder_start_(r, t, thread);
-        else
-            PERF_SET_(&r->lost, r->lost + 1);
     }
     perf_unlock_(r);
     PERF_ERRNO_ = was;
@@ -1100,6 +1142,29 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     if (!t)
         perf_fail_(r, PERF_ENOMEM);
     return t;
+}
+
+/* The same for a mark: where there is none it is counted as lost. */
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_registry_ *r = t ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r)
+        perf_lose_unrecorded_(r);
+    return t;
+}
+
+/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
+ * none, and its mark is counted as lost.  0: it is such a one.                                   */
+PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *t)
+{
+    return perf_claim_(&t->growing, 0, 1);
+}
+
+PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
+{
+    PERF_REL_(&t->growing, 0u);
 }
 
 /* Makes room for a name's cell; 0: no memory. */
@@ -1181,35 +1246,66 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
     return c;
 }
 
-/* A new cell of `id` under `caller`, or the open one of that name. */
+/* The cell of a name that is open, from `caller` outwards; NULL: it is not open. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_open_(perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *c = caller;
+
+    while (c && PERF_CELL_ID_(c) != id)
+        c = c->parent;
+    return c;
+}
+
+/* An empty cell of `id` under `caller`, in the ring of its name; NULL: no memory. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *kin, *c = perf_cell_fresh_(t);
+
+    if (!c)
+        return PERF_NULL_;
+    perf_cell_clear_(c);
+    c->parent = caller;
+    c->depth = caller->depth + 1;
+    c->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, c->depth) << 56;
+    kin = t->cell[id];
+    c->kin = kin ? kin->kin : c;
+    if (kin)
+        PERF_REL_(&kin->kin, c);
+    PERF_REL_(&t->cell[id], c);
+    return c;
+}
+
+/* A new entry of the table: a new cell of `id` under `caller`, or the open one of that name. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *c, *kin;
+    perf_cell_ *c = PERF_NULL_;
     perf_slot_ *slot;
 
-    if (!id || !perf_slots_room_(t) || !perf_cells_room_(t, id))
+    if (!id || !perf_grow_begin_(t))
         return PERF_NULL_;
-    for (c = caller; c && PERF_CELL_ID_(c) != id; c = c->parent) {
+    if (perf_slots_room_(t) && perf_cells_room_(t, id)) {
+        slot = perf_slot_at_(t, caller, id);
+        c = slot->cell;                         /* a signal handler may just have made it         */
+        if (!c) {
+            c = perf_cell_open_(caller, id);
+            if (!c)
+                c = perf_cell_born_(t, caller, id);
+            slot->caller = caller;
+            slot->cell = c;
+            t->slots_used += c != PERF_NULL_;
+        }
     }
-    if (!c) {
-        c = perf_cell_fresh_(t);
-        if (!c)
-            return PERF_NULL_;
-        perf_cell_clear_(c);
-        c->parent = caller;
-        c->depth = caller->depth + 1;
-        c->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, c->depth) << 56;
-        kin = t->cell[id];
-        c->kin = kin ? kin->kin : c;
-        if (kin)
-            PERF_REL_(&kin->kin, c);
-        PERF_REL_(&t->cell[id], c);
-    }
-    slot = perf_slot_at_(t, caller, id);
-    slot->caller = caller;
-    slot->cell = c;
-    t->slots_used++;
+    perf_grow_end_(t);
     return c;
+}
+
+/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
+ * signal handler that came while its thread was inside.                                          */
+PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *t, uint32_t id)
+{
+    const int no_memory = id && !t->growing;
+
+    perf_lose_(t, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
 }
 
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
@@ -1245,35 +1341,48 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
+/* Moves the counters of a cell into a wider block `b`, late ones too. */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+{
+    perf_buckets_ *old = c->buckets;
+    uint64_t      *to;
+    uint32_t       i, k;
+
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, b->first));
+    for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
+        to = &b->n[old->first - b->first + i];
+        for (k = 0; k < PERF_LATE_; k++)
+            if (t->late[k] == &old->n[i])
+                PERF_SET_(&t->late[k], to);
+        PERF_ADD_(*to, old->n[i]);
+    }
+    PERF_REL_(&c->buckets, b);
+}
+
 /* Counters for the indexes from..to beside those there are; 0: no memory. */
 PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)
 {
     perf_buckets_ *old = c->buckets, *b;
-    uint32_t       room = 7, i, k, first;       /* with the header 64 bytes                       */
+    uint32_t       room = 7;                    /* with the header 64 bytes                       */
 
     if (old && from >= old->first && to < old->first + old->room)
         return 1;
+    if (!perf_grow_begin_(t))
+        return 0;
     if (old && old->first < from)
         from = old->first;
     if (old && old->first + old->room - 1 > to)
         to = old->first + old->room - 1;
     while (room < to - from + 1)
         room = 2 * room + 1;
-    first = from - (room - (to - from + 1)) / 2;
     b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 8 * (room + 1)));
-    if (!b)
-        return 0;
-    b->first = first;
-    b->room = room;
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
-    for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
-        for (k = 0; k < PERF_LATE_; k++)
-            if (t->late[k] == &old->n[i])
-                PERF_SET_(&t->late[k], &b->n[old->first - first + i]);
-        PERF_ADD_(b->n[old->first - first + i], old->n[i]);
+    if (b) {
+        b->first = from - (room - (to - from + 1)) / 2;
+        b->room = room;
+        perf_buckets_move_(t, c, b);
     }
-    PERF_REL_(&c->buckets, b);
-    return 1;
+    perf_grow_end_(t);
+    return b != PERF_NULL_;
 }
 
 /* ---- sink ---- */
@@ -1404,23 +1513,39 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
     return in;
 }
 
+/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
+ * after `birth` counts.  `end` may have been read before the recorder began.                     */
+PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *t, uint64_t end, uint64_t birth)
+{
+    if (end >= t->birth || perf_scope_ticks_(t->home) >= t->birth)
+        return;
+    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
+    PERF_SET_(&t->made, UINT64_C(0));
+    PERF_SET_(&t->birth, birth);
+    PERF_LIBC_(memset)(&t->after, 0, sizeof t->after);
+    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
+}
+
+/* A mark that would have ended before it began is not counted. */
+PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
+{
+    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
+    perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
+}
+
 /* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t d = end - start, in;
+    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
 
-    if (d >> 63) {
-        d = 0;
-        perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
-    }
-    in = perf_cell_extend_(t, c, d);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    if (in)
+    if (in) {
+        PERF_ADD_(c->count, 1);
+        PERF_ADD_(c->sum, d);
         PERF_ADD_(PERF_BUCKET_(c, in), 1);
-    else
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
+    } else {
+        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+    }
     return d;
 }
 
@@ -1529,70 +1654,128 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint
     return t->after.open == t->open && end > from && end - from > inside ? end - from - inside : 0;
 }
 
+/* The end of a scope of another thread: its name counts here, without a caller. */
+PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *theirs,
+                                     uint64_t end)
+{
+    perf_cell_ *c = perf_cell_get_(t, PERF_CELL_ID_(theirs));
+    uint64_t    d;
+
+    perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
+    perf_stray_(s->rec, 1);                     /* its own thread will find it not ended          */
+    if (!c) {
+        perf_lose_cell_(t, PERF_CELL_ID_(theirs));
+    } else if (end < s->start) {
+        perf_lose_to_clock_(t);
+    } else {
+        d = perf_cell_close_(t, c, s->start, end);
+        PERF_ADD_(c->again, d);
+        PERF_ADD_(c->inside, d);
+        perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+    }
+}
+
+/* The end of a scope after that of the scope around it, which took it for abandoned: it counts
+ * beside what is open now, with the time since that other end.                                   */
+PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *was,
+                                  uint64_t end)
+{
+    perf_cell_ *c = perf_cell_under_(t, t->open, PERF_CELL_ID_(was));
+    uint64_t    d, own = 0;
+
+    if (t->losses[PERF_LOSS_ABANDONED_])
+        PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
+    perf_lose_(t, PERF_LOSS_DISORDERED_, PERF_ESTATE);
+    if (!c) {
+        perf_lose_cell_(t, PERF_CELL_ID_(was));
+        return;
+    }
+    d = perf_cell_close_(t, c, s->start, end);
+    if (c->parent == t->open)
+        own = perf_after_(t, s->start, end);
+    PERF_ADD_(c->again, d - own);               /* that much is in the other scope already        */
+    PERF_ADD_(c->inside, d - own);
+    PERF_ADD_(t->open->inside, own);
+    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* The end of a scope that is open, and left already: its time, and what is in its caller's. */
+PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
+                                     perf_cell_ *outer, uint64_t end)
+{
+    const int again = outer != c->parent;
+    uint64_t  within = 0, d = perf_cell_close_(t, c, s->start, end);
+
+    if (d > PERF_LONG_ && !t->home->custom)
+        perf_away_(t, c, d);
+    if (again)                                  /* what it called stands in `outer`               */
+        within = outer->inside - (s->start == t->birth ? 0 : s->inside);
+    if (within > d)
+        within = d;
+    PERF_ADD_(c->within, within);
+    PERF_ADD_(outer->inside, d - within);
+    if (again)
+        PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
+    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* Leaves a scope that would have ended before it began: what it called counts for its caller. */
+PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer)
+{
+    perf_cell_ *p = t->open;
+
+    while (p && p != c)
+        p = p->parent;
+    if (outer != c->parent)
+        (void)perf_open_end_(t, c, outer, 1);
+    else if (p)
+        perf_abandon_(t, perf_open_drop_(t, outer) - 1);
+    perf_lose_to_clock_(t);
+}
+
 /* The same where perf_end_again_() cannot do it, either. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 {
-    perf_recorder_ *t;                          /* of the thread that counts this end             */
-    perf_registry_ *r;
+    perf_recorder_   *t = perf_recorder_for_mark_();     /* of the thread that counts this end         */
     const perf_sink_ *sink;
-    int             cold = s->open == PERF_COLD_END_;
-    perf_cell_     *c = cold ? s->cell : s->open, *outer = cold ? s->outer : c->parent;
-    int             ours, again = outer != c->parent, ordered = 0;
-    uint64_t        d, within, own;
-    uint32_t        depth;
+    perf_cell_       *c = s->open, *outer;
+    int               ordered;
 
-    t = perf_recorder_get_();
-    ours = t == s->rec;
     if (!t)
         return;
-    r = t->home;
-    if (r->clock)
-        end = perf_scope_ticks_(r);
-    if (ours && s->start < t->made) {
+    if (t->home->clock)
+        end = perf_scope_ticks_(t->home);
+    if (s->open == PERF_COLD_END_) {
+        c = s->cell;
+        outer = s->outer;
+    } else {
+        outer = c->parent;
+    }
+    if (t != s->rec) {
+        perf_end_foreign_(t, s, c, end);
+        return;
+    }
+    perf_clock_check_(t, end, s->start <= end ? s->start - 1 : end);
+    if (s->start < t->made) {
         perf_lose_(t, PERF_LOSS_ORPHANS_, PERF_OK);     /* begun before a fork                    */
         return;
     }
-    if (ours && s->start <= t->birth)           /* begun before a reset: counts from there        */
+    if (s->start <= t->birth)                   /* begun before a reset: counts from there        */
         s->start = t->birth < end ? t->birth : end;
-    if (ours) {
-        ordered = perf_open_end_(t, c, outer, again);
-        sink = PERF_ACQ_(&r->sink);
-        if (t->ranges && sink)
-            PERF_SINK_(t, sink->end(t, perf_depth_(t) + 1))
+    if (end < s->start) {
+        perf_end_across_(t, c, outer);
+        ordered = -1;
     } else {
-        perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
-        perf_stray_(s->rec, 1);                 /* its own thread will find it not ended          */
-        c = perf_cell_get_(t, PERF_CELL_ID_(c));
+        ordered = perf_open_end_(t, c, outer, outer != c->parent);
     }
-    if (ours && !ordered) {                     /* the other end took it for abandoned            */
-        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, with what came then */
-        again = c && c->parent != t->open;
-        if (t->losses[PERF_LOSS_ABANDONED_])
-            PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
-        perf_lose_(t, PERF_LOSS_DISORDERED_, PERF_ESTATE);
-    }
-    if (!c) {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
-        return;
-    }
-    depth = perf_depth_(t) + 1;
-    d = perf_cell_close_(t, c, s->start, end);
-    if (ours && d > PERF_LONG_ && !r->custom)
-        perf_away_(t, c, d);
-    within = ordered && again ? outer->inside - (s->start == t->birth ? 0 : s->inside) : 0;
-    within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
-    PERF_ADD_(c->within, within);
-    if (ordered)
-        PERF_ADD_(outer->inside, d - within);
-    own = ordered && !again ? d : again || !ours ? 0 : perf_after_(t, s->start, end);
-    PERF_ADD_(c->again, d - own);               /* the rest is in the outermost call, or `after`  */
-    if (!ordered) {
-        PERF_ADD_(c->inside, d - own);
-        PERF_ADD_(t->open->inside, own);
-    }
-    perf_event_scope_(t, c, s->start, d, depth);
-    if (ours)
-        perf_lap_at_(&t->after, t, end);
+    sink = PERF_ACQ_(&t->home->sink);
+    if (t->ranges && sink)
+        PERF_SINK_(t, sink->end(t, perf_depth_(t) + 1))
+    if (ordered > 0)
+        perf_end_ordered_(t, s, c, outer, end);
+    else if (!ordered)
+        perf_end_late_(t, s, c, end);
+    perf_lap_at_(&t->after, t, end);
 }
 
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
@@ -1606,7 +1789,7 @@ PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
                                            int counter)
 {
-    perf_recorder_   *t = perf_recorder_get_();
+    perf_recorder_   *t = perf_recorder_for_mark_();
     const perf_sink_ *sink;
     perf_label_       label;
     perf_cell_       *c;
@@ -1621,7 +1804,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf
     id = perf_site_id_(t->home, site);
     c = perf_cell_under_(t, t->open, id);
     if (!c) {
-        perf_lose_(t, PERF_LOSS_LOST_, id ? PERF_ENOMEM : PERF_ELIMIT);
+        perf_lose_cell_(t, id);
         return PERF_NULL_;
     }
     sink = PERF_ACQ_(&t->home->sink);
@@ -1641,6 +1824,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf
     if (t->home->clock || t->ranges)
         s->open = PERF_COLD_END_;
     s->start = perf_scope_ticks_(t->home);
+    perf_clock_check_(t, s->start, s->start - 1);
     return s;
 }
 
@@ -1678,11 +1862,13 @@ PERF_COLD_FN_ void perf_misuse_(void)
  * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
 PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
 {
-    perf_recorder_ *t = PERF_SELF_ && PERF_SELF_->home ? PERF_SELF_ : perf_recorder_get_();
+    perf_recorder_ *t = PERF_SELF_;
     uintptr_t       at = PERF_PTR_(uintptr_t, name);
     perf_known_    *k;
     perf_site_      site = PERF_ZERO;
 
+    if (!t || !t->home)
+        t = perf_recorder_for_mark_();
     if (!t)
         return PERF_NULL_;
     k = &t->known[(at ^ at >> 6) % 64];
@@ -1702,7 +1888,7 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
 
 PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
 {
-    perf_recorder_ *t = perf_recorder_get_();
+    perf_recorder_ *t = perf_recorder_for_mark_();
 
     if (t)
         perf_lap_at_(l, t, perf_scope_ticks_(t->home));
@@ -1712,7 +1898,7 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
  * when it is over: as a mark whose payload is the length in ns.                                  */
 PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
 {
-    perf_recorder_ *t = perf_recorder_get_();
+    perf_recorder_ *t = perf_recorder_for_mark_();
     perf_cell_     *c;
     uint64_t        d, within, own;
 
@@ -1723,13 +1909,17 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
     if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    perf_clock_check_(t, now, now);
     if (!c)
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
-    if (!c || l->start < t->made) {
+        perf_lose_cell_(t, PERF_GET_(&site->id));
+    else if (now < l->start && l->start > t->birth)
+        perf_lose_to_clock_(t);
+    if (!c || l->start < t->made || (now < l->start && l->start > t->birth)) {
         perf_core_lap_begin_(l);
         return;
     }
-    now = t->home->clock ? perf_scope_ticks_(t->home) : now;
     if (l->rec == t && l->start <= t->birth) {
         l->start = t->birth < now ? t->birth : now;         /* it was served after `now` was read */
         l->inside = l->total = 0;
@@ -1750,14 +1940,23 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     perf_lap_at_(l, t, now);
 }
 
+/* The caller's recorder, and the cell of a mark without length; NULL: counted as lost. */
 PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
 {
-    perf_recorder_ *t = perf_recorder_get_();
+    perf_recorder_ *t = perf_recorder_for_mark_();
+    uint32_t        id;
 
-    *c = t ? perf_cell_get_(t, perf_site_id_(t->home, site)) : PERF_NULL_;
-    if (t && PERF_GET_(&t->request))
+    *c = PERF_NULL_;
+    if (!t)
+        return PERF_NULL_;
+    id = perf_site_id_(t->home, site);
+    *c = perf_cell_get_(t, id);
+    if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    return *c ? t : PERF_NULL_;
+    if (*c)
+        return t;
+    perf_lose_cell_(t, id);
+    return PERF_NULL_;
 }
 
 /* Last, mean and extremes of the numbers of a name; 0: no memory. */
@@ -1766,9 +1965,12 @@ PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value
     perf_gauge_ *g = c->gauge;
 
     if (!g) {
-        g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
+        if (perf_grow_begin_(t)) {
+            g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
+            perf_grow_end_(t);
+        }
         if (!g) {
-            perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
+            perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
             return 0;
         }
         PERF_REL_(&c->gauge, g);
@@ -1861,25 +2063,39 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     perf_recorder_   *t;
     perf_cell_       *c;
     const perf_sink_ *sink;
-    uint64_t          d, at;
+    uint64_t          d, at, now, reset;
 
     if (!span->open) {
         if (PERF_ON_())
             perf_misuse_();
         return;
     }
-    t = perf_recorder_get_();
+    t = perf_recorder_for_mark_();
     sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
     if (sink)
         PERF_SINK_(t, sink->close(span->range))
-    c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
-    if (!c)
+    if (!t)
         return;
+    c = perf_cell_get_(t, span->name);
+    if (!c) {
+        perf_lose_cell_(t, span->name);
+        return;
+    }
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    d = PERF_GET_(&t->home->reset);
-    span->start = span->start < d ? d : span->start;            /* counts from there              */
-    d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home));
+    now = perf_scope_ticks_(t->home);
+    reset = PERF_GET_(&t->home->reset);
+    if (now < reset) {                          /* the clock was set back behind it               */
+        reset = 0;
+        PERF_SET_(&t->home->reset, reset);
+    }
+    if (span->start < reset)
+        span->start = reset;                    /* counts from there                              */
+    if (now < span->start) {
+        perf_lose_to_clock_(t);
+        return;
+    }
+    d = perf_cell_close_(t, c, span->start, now);
     if (t->ring_limit) {
         at = perf_ring_take_(t, 3 * sizeof(perf_event_));
         perf_entry_(t, at, span->id, 0);
@@ -1905,11 +2121,12 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
     perf_cell_     *root;
-    uint64_t        now;
+    uint64_t        now, left;
 
     if (!t)
         return;
     now = perf_scope_ticks_(t->home);
+    perf_clock_check_(t, now, now);
     from->rec = t;
     from->open = t->open->parent ? t->open : PERF_NULL_;
     from->calls = t->extra;
@@ -1938,7 +2155,11 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_unlock_(t->home);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
-        root = t->roots ? t->roots : perf_cell_fresh_(t);
+        root = t->roots;
+        if (!root && perf_grow_begin_(t)) {
+            root = perf_cell_fresh_(t);
+            perf_grow_end_(t);
+        }
         if (t->roots) {
             t->roots = root->kin;
         } else if (root) {
@@ -1948,8 +2169,9 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         to->open = root ? root : &t->root;
     }
     perf_root_tell_(to->open, PERF_NULL_, 0);
-    if (to->open->parent)                       /* it was away: no time of its own                */
-        PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
+    left = to->left < t->birth ? t->birth : to->left;
+    if (to->open->parent && now > left)         /* it was away: no time of its own                */
+        PERF_ADD_(to->open->inside, now - left);
     perf_deeper_(t, to->calls - t->extra);
     PERF_REL_(&t->open, to->open);
 }

@@ -499,6 +499,8 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int j
          " ends without a begin or NaN counts were", " ignored"},
         {"uncounted", " scope was", " scopes were",
          " not counted: no memory, too many names, or new ones in a signal handler"},
+        {"lost_to_clock", " scope was", " scopes were",
+         " not counted: the clock was set back before the end"},
         {"cut_names", " name was", " names were", " cut to 255 bytes"},
         {"overwritten_events", " older trace event was", " older trace events were",
          " overwritten: PERF_TRACE_EVENTS is the room"},

@@ -360,6 +360,7 @@ enum {
     PERF_LOSS_ORPHANS_,         /* begun before a fork                                            */
     PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN                                  */
     PERF_LOSS_LOST_,            /* not counted                                                    */
+    PERF_LOSS_CLOCK_,           /* ended at an earlier time than it began: the clock was set back */
     PERF_LOSSES_
 };
 
@@ -393,6 +394,7 @@ typedef struct perf_recorder_ {
     perf_cell_ **table;         /* `seen`, also when that is NULL                                 */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
+    uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */
     uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */

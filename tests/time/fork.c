@@ -164,7 +164,10 @@ static void known(void)
     PERF_SCOPE("known");
 }
 
-/* A child of vfork is in its parent's memory: what it marks there forgets nothing. */
+static volatile int in_our_memory;
+
+/* A child of vfork is in its parent's memory: what it marks there forgets nothing.  Some systems (qemu)
+ * fork instead: then there is nothing to see here. */
 static void shares(void)
 {
     pid_t child;
@@ -180,13 +183,17 @@ static void shares(void)
             perf_scope_end(&s);
             known();
             perf_reset();
+            in_our_memory = 1;
             _exit(0);
         }
         CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0, "%d", status);
     }
-    CHECK(row_of("known", "scope").calls == 11, "%.0f", row_of("known", "scope").calls);
+    CHECK(row_of("known", "scope").calls == 10 + in_our_memory, "%.0f", row_of("known", "scope").calls);
     CHECK(row_of("around", "scope").calls == 1 && number_of("begun_before_fork") == 0, "its parent's");
-    CHECK(number_of("uncounted") == 1, "%g: a name that is new needs the lock", number_of("uncounted"));
+    if (!in_our_memory)
+        printf("vfork is fork here\n");
+    else
+        CHECK(number_of("uncounted") == 1, "%g: a name that is new needs the lock", number_of("uncounted"));
 }
 
 int main(void)
