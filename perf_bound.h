@@ -10,7 +10,7 @@
 #ifndef PERF_BOUND_H
 #define PERF_BOUND_H
 
-#include "perf_record.h"
+#include "perf_rows.h"
 
 PERF_BEGIN_DECLS
 
@@ -35,6 +35,7 @@ PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
+ *   perf_host_time_, perf_host_evidence_  what the main thread waits for
  *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
  *   perf_by_words_  an answer in words, and what usually helps
  *   PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_  forms of it             */
@@ -100,6 +101,44 @@ PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
     if (PERF_LIBC_(strstr)(text, "alloc") || PERF_LIBC_(strstr)(text, "free("))
         return PERF_BY_MEMORY;
     return PERF_BY_CPU;
+}
+
+typedef struct perf_host_time_ {        /* of the main thread's scopes themselves, in ticks       */
+    uint64_t    self[PERF_BY_ALL_];     /* by what it is evidence of                              */
+    uint64_t    all, most;              /* most: of the scope that waits longest for data, ...    */
+    const char *where;                  /* ... and its name                                       */
+} perf_host_time_;
+
+/* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
+PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
+{
+    perf_recorder_ *t, *main = PERF_NULL_;
+    perf_cell_     *first, *c;
+    uint32_t        i;
+
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
+            main = t;
+    for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
+        perf_name_   *name = PERF_ACQ_(&r->names)[i];
+        perf_bound_by by = perf_kind_bound_(name);
+        uint64_t      self = 0;
+        if (!PERF_KIND_HOST_(name->kind))
+            continue;
+        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
+            self += perf_cell_self_(c);
+        m->all += self;
+        m->self[by] += self;
+        if (by == PERF_BY_DATA && self > m->most) {
+            m->most = self;
+            m->where = name->site.name;
+        }
+    }
+    for (i = 0; i < PERF_BY_ALL_ && m->all; i++)
+        e->share[i] = PERF_CAST_(double, m->self[i]) / PERF_CAST_(double, m->all);
+    e->share[PERF_BY_CPU] = -1;                 /* in scopes that do not wait: not known to run   */
+    return m->all > 0;
 }
 
 #define PERF_BOUND_SHARE_ 0.3   /* of the time: from here on a wait is worth a look first         */

@@ -24,6 +24,7 @@ PERF_BEGIN_DECLS
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
  *   perf_put_clean_  a name without control characters and broken bytes
+ *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
 
@@ -432,6 +433,32 @@ PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
         }
     }
     perf_put_char_(o, '"');
+}
+
+/* The first names of many, each once. */
+typedef struct perf_few_ {
+    const char *name[8];
+    size_t      n;
+} perf_few_;
+
+PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < few->n && PERF_LIBC_(strcmp)(few->name[i], name) != 0; i++) {
+    }
+    if (i == few->n && i < sizeof few->name / sizeof *few->name)
+        few->name[few->n++] = name;
+}
+
+/* ": load, decode\n" */
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+{
+    size_t i;
+
+    for (i = 0; i < few->n; i++)
+        perf_putf_(o, "%s%.40s", i ? ", " : ": ", few->name[i]);
+    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
 }
 
 /* ---- by a format ---- */

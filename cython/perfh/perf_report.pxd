@@ -4,6 +4,7 @@ from libc.stdio cimport FILE
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_bound cimport *
+from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_record cimport *
@@ -41,4 +42,3 @@ cdef extern from "perf_report.h" nogil:
     perf_status perf_report() noexcept
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept
-    perf_status perf_trace_save(const char *path) noexcept

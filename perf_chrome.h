@@ -1,0 +1,214 @@
+/* perf_chrome.h - the trace of all threads as Chrome JSON.
+ *
+ *     perf_trace_save("trace.json");               // open it in https://ui.perfetto.dev
+ *
+ * Sections (search for ">>"):  trace  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CHROME_H
+#define PERF_CHROME_H
+
+#include "perf_events.h"
+#include "perf_file.h"
+
+PERF_BEGIN_DECLS
+
+/* >>trace -------------------------------------------------------------------------------------
+ * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
+
+/* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
+ * file appears whole or not at all (written beside, then renamed; devices are written directly).
+ * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
+ * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
+PERF_FN perf_status perf_trace_save(const char *path);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_digits_us_  digits of microseconds                                                      */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+{
+    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
+
+    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    end[0] = end[-1];                           /* the last three move behind the point           */
+    end[-1] = end[-2];
+    end[-2] = end[-3];
+    end[-3] = '.';
+    return end + 1;
+}
+
+typedef struct perf_json_ {
+    perf_file_      file;
+    perf_registry_ *registry;
+    perf_epoch_     epoch;
+    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
+    uint32_t        names;
+} perf_json_;
+#define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
+
+/* A record up to its time: head, name, place in the source, the values in e from index `at` on (0:
+ * none), as far as there is room.  Returns its length.                                           */
+PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
+                                     const perf_site_ *site, const perf_events_ *e, uint64_t at)
+{
+    perf_out_  o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
+    perf_seen_ m;
+    int        args = site->file != PERF_NULL_;
+
+    perf_putf_(&o, ",\n{\"ph\":\"%s\",\"name\":%.0s", head, site->name);
+    if (args)
+        perf_putf_(&o, ",\"args\":{\"source_file\":%.0s,\"source_line\":%.0f", site->file,
+                   1.0 * (site->line & 0xffffff));
+    for (; at && o.len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
+        if (!perf_remark_read_(&e->event[at], e->count - at, &m))
+            break;
+        perf_putf_(&o, "%s%.0s:", args++ ? "," : ",\"args\":{",
+                   PERF_ACQ_(&j->registry->names)[m.name]->site.name);
+        if (m.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(&o, m.text);
+        else if (perf_is_finite_(m.value))
+            perf_put_fixed_(&o, m.value, 6);
+        else
+            perf_put_(&o, "null");
+    }
+    perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
+    return o.len;
+}
+
+/* The other kinds: counters, instants, spans that may overlap. */
+PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+                                    const char *where)
+{
+    perf_file_ *f = &j->file;
+    perf_site_ *site = &PERF_ACQ_(&j->registry->names)[z->name]->site, bare = *site;
+    uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
+    double      value = perf_from_bits_(z->extra);
+    int         half = 0;
+
+    bare.file = PERF_NULL_;                     /* an end's; a counter's args are its value       */
+    do {
+        f->p += perf_json_head_(j, f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
+                                      : z->kind == PERF_KIND_COUNT_ ? "C"
+                                      : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
+                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site, e,
+                                z->kind == PERF_KIND_INSTANT_ ? z->remarks : 0);
+        f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
+                                         : start);
+        if (z->kind == PERF_KIND_ASYNC_) {
+            perf_file_put_(f, ",\"id\":\"");
+            f->p = perf_digits_(f->p, z->extra);
+            perf_file_put_(f, "\"");
+        } else if (z->kind == PERF_KIND_COUNT_ && perf_is_finite_(value)) {
+            perf_file_putf_(f, ",\"args\":{\"value\":%.6f}", value);
+        } else if (z->kind == PERF_KIND_COUNT_) {
+            perf_file_put_(f, ",\"args\":{\"value\":null}");
+        }
+        perf_file_put_(f, where);
+    } while (z->kind == PERF_KIND_ASYNC_ && !half++);
+}
+
+/* The events of one thread, newest first: a scope then comes before those inside it, and viewers
+ * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
+ * functions call it, and would use slow divisions to save space.                                 */
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
+{
+    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_  *f = &j->file;
+    perf_events_ copy = *events, *e = &copy;
+    char         where[64];
+    perf_out_    w = perf_out_open_(where, sizeof where);
+    perf_zone_   z;
+    uint64_t     i = 0, at, start;
+    uint32_t    *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
+                    PERF_CAST_(size_t, e->count) * sizeof *room + 1));
+
+    perf_putf_(&w, ",\"pid\":%.0f,\"tid\":%.0f}",
+               PERF_CAST_(double, PERF_GET_(&j->registry->process)), PERF_CAST_(double, e->thread));
+    if (e->name[0])
+        perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
+                        e->name, where);
+    perf_events_values_(e, j->registry, room);
+    for (at = 0; i < e->count; at = i) {
+        const char *prefix;
+        uint32_t    value = e->value ? e->value[at] : 0;
+        if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
+            continue;
+        if (f->p > f->limit)
+            perf_file_flush_(f);
+        if (!PERF_KIND_SLICE_(z.kind)) {
+            perf_json_other_(j, &z, e, where);
+            continue;
+        }
+        prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
+        if (z.name < j->names && *prefix && !value) {
+            PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
+            f->p += PERF_CAST_(unsigned char, *prefix);
+        } else {
+            f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site, e,
+                                    value);
+        }
+        start = perf_epoch_ns_(&j->epoch, z.start);
+        f->p = perf_digits_us_(f->p, start);
+        PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
+        f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
+        PERF_LIBC_(memcpy)(f->p, where, sizeof where);
+        f->p += w.len;
+    }
+    PERF_FREE(room);
+}
+
+/* Writes everything of the process to an open file. */
+PERF_COLD_FN_ void perf_json_write_(void *with)
+{
+    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_  *f = &j->file;
+    perf_losses_ l = perf_losses_sum_(j->registry);
+    uint32_t     id;
+
+    for (id = 1; id < j->names; id++) {
+        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
+                                   PERF_NULL_, 0);
+        to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
+        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
+    }
+    perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
+                       "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n",
+                    PERF_CAST_(double, l.n[PERF_LOSS_OVERWRITTEN_]),
+                    PERF_CAST_(double, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]));
+    perf_file_putf_(f, "{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},"
+                       "\"pid\":%.0f}", PERF_CAST_(double, PERF_GET_(&j->registry->process)));
+    if (!perf_events_each_(j->registry, perf_json_thread_, j))
+        f->failed = 1;
+    perf_file_put_(f, "\n]}\n");
+    perf_file_flush_(f);
+}
+
+PERF_FN perf_status perf_trace_save(const char *path)
+{
+    perf_json_  j = PERF_ZERO;
+    perf_status status;
+
+    j.registry = perf_registry_read_();
+    if (!j.registry)
+        return PERF_ENOMEM;
+    perf_sources_collect_(j.registry);
+    j.epoch = perf_epoch_of_(j.registry);
+    j.names = PERF_ACQ_(&j.registry->count);
+    j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
+    if (!j.prefix)
+        return PERF_ENOMEM;
+    status = perf_file_save_(path, &j.file, perf_json_write_, &j);
+    PERF_FREE(j.prefix);
+    return status;
+}
+
+#if PERF_DISABLE
+#define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_CHROME_H */

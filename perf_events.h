@@ -1,0 +1,208 @@
+/* perf_events.h - what happened when: copies of the rings of events.
+ *
+ *     perf_events_each_(registry, use, with);      // use(with, events) for each thread
+ *
+ * For the library itself: traces and the diagnosis read them.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_EVENTS_H
+#define PERF_EVENTS_H
+
+#include "perf_rows.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ * Memory that is returned is PERF_FREE'd by the caller; perf_events_each_ takes a lock.
+ *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
+ *   perf_zone_, perf_zone_at_  one event, decoded
+ *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* A thread's events as they were at one moment, newest first. */
+typedef struct perf_events_ {
+    perf_event_ *event;
+    uint64_t     count;
+    uint64_t     thread, number;
+    const char  *name;
+    const uint32_t *value;      /* of perf_events_values_; NULL: there are none                   */
+} perf_events_;
+
+/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
+typedef struct perf_zone_ {
+    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
+    uint32_t name, kind, depth;
+    uint64_t remarks;                   /* index of its number or text; *i is behind it           */
+} perf_zone_;
+
+PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
+                                  perf_zone_ *z)
+{
+    uint64_t at = (*i)++, what = e->event[at].what;
+
+    z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
+    z->depth = PERF_CAST_(uint32_t, what >> 56);
+    z->start = e->event[at].start;
+    z->length = what & PERF_EVENT_MORE_;
+    z->extra = 0;
+    if (!z->name || z->name >= PERF_ACQ_(&r->count))
+        return 0;
+    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
+    if (z->length == PERF_EVENT_MORE_) {
+        if (at + 1 >= e->count || e->event[at + 1].what)
+            return 0;                           /* its first half has been overwritten            */
+        *i = at + 2;
+        z->length = e->event[at + 1].start;
+    }
+    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
+        if (at + 2 >= e->count || e->event[at + 2].what)
+            return 0;
+        z->extra = e->event[at + 2].start;
+        *i = at + 3;
+    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
+        z->extra = z->length;
+        z->length = 0;
+    }
+    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
+        if (!PERF_EVENT_PART_(e->event[*i].what))
+            break;
+    return 1;
+}
+
+/* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
+PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                                    uint64_t head, uint64_t n)
+{
+    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
+
+    for (i = 0; i < n; i += sizeof(perf_event_)) {
+        perf_event_ *from = PERF_CAST_(
+            perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
+        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
+        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
+    }
+    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
+    now += t != PERF_SELF_ && now != head ? 9 * sizeof(perf_event_) : 0;    /* a call's stores    */
+    if (now - head + n > room)
+        n = now - head > room ? 0 : room - (now - head);
+    e->count = n / sizeof(perf_event_);
+}
+
+/* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
+ * one of the scope at entry i, value[that] of the next; 0: no more.  Of an instant, 1: it is
+ * given.  It stays one if its scope is not here, or has a newer one of that name, or 16 others.
+ * room: a number for each entry; NULL: none is given.  Hot, or its callers would be cold.        */
+PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
+{
+    uint64_t   i, at, from[256];
+    uint32_t   scope[256], *k, n;
+    perf_zone_ z;
+
+    for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
+    }
+    e->value = i < e->count ? room : PERF_NULL_;
+    if (!e->value)
+        return;
+    PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
+    PERF_LIBC_(memset)(scope, 255, sizeof scope);       /* by depth: the latest        */
+    for (i = at = 0; i < e->count; at = i) {
+        if (!perf_zone_at_(e, &i, r, &z))
+            continue;
+        if (PERF_KIND_SLICE_(z.kind)) {
+            from[z.depth] = z.start;
+            scope[z.depth] = PERF_CAST_(uint32_t, at);
+        } else if (z.kind == PERF_KIND_INSTANT_ && z.remarks < i && z.depth &&
+                   scope[z.depth] < at && z.start >= from[z.depth]) {
+            k = &room[scope[z.depth]];
+            for (n = *k; n && e->event[n].what != e->event[z.remarks].what; n = room[n])
+                room[at]++;
+            if (n || room[at] >= 16) {
+                room[at] = 0;
+                continue;
+            }
+            room[z.remarks] = *k;
+            *k = PERF_CAST_(uint32_t, z.remarks);
+            room[at] = 1;
+        }
+    }
+}
+
+/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
+PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
+                                    void *with)
+{
+    perf_recorder_ *t;
+    char           *at, *end, name[sizeof t->name];
+    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
+    int             whole = 1;
+
+    if (!perf_lock_(r))
+        return 0;
+    r->reading++;                               /* a reset keeps off `retired`                    */
+    perf_unlock_(r);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
+        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
+        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
+        head = PERF_ACQ_(&t->ring_head);
+        n = head - PERF_GET_(&t->ring_lost);
+        n = n > room ? room : n;
+        n = !PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_) ? 0 : n;
+        e.event = n ? PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n))) : e.event;
+        if (e.event)
+            perf_events_read_(&e, r, t, head, n);
+        perf_unlock_(r);
+        use(with, &e);
+        whole &= e.event || !n;
+        PERF_FREE(e.event);
+    }
+    (void)perf_lock_(r);
+    at = r->retired;
+    end = at ? at + r->retired_bytes : at;
+    perf_unlock_(r);
+    while (at != end) {
+        perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
+        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
+                            old->number, old->name, PERF_NULL_};
+        at = PERF_PTR_(char *, e.event + e.count);
+        use(with, &e);
+    }
+    (void)perf_lock_(r);
+    r->reading--;
+    perf_unlock_(r);
+    return whole;
+}
+
+/* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
+ * between them, so that rounding never moves a scope out of the one around it.                   */
+typedef struct perf_epoch_ {
+    uint64_t                  ticks, ns;
+    double                    tick_ns;
+    const struct perf_epoch_ *older;            /* for times before `ticks`; NULL: this one       */
+} perf_epoch_;
+
+PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
+{
+    perf_epoch_ e = {r->clock ? r->made.ns : r->made.ticks, r->made.ns, perf_scope_tick_ns_(r),
+                     PERF_NULL_};
+
+    return e;
+}
+
+PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
+{
+    int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
+    double  ns;
+
+    while (since < 0 && e->older) {
+        e = e->older;
+        since = PERF_CAST_(int64_t, ticks - e->ticks);
+    }
+    ns = PERF_CAST_(double, since) * e->tick_ns;
+    return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_EVENTS_H */

@@ -1,0 +1,274 @@
+/* perf_rows.h - what was recorded under each name, of all threads.
+ *
+ *     perf_row_ row;
+ *     perf_row_fill_(&row, registry, id, sum);     // calls, ticks, percentiles
+ *
+ * For the library itself; it reads while threads go on, and takes no lock.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_ROWS_H
+#define PERF_ROWS_H
+
+#include "perf_record.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
+ *   perf_row_numbers_, PERF_COLUMNS_  those figures in ns, in the order of the CSV
+ *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
+ *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
+ *   perf_kind_text_, perf_sort_  a kind in words; a sort
+ *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
+    const char *name;
+    uint32_t    kind;
+    uint64_t    count, sum, total, self, min, max;
+    double      p50, p95, p99;
+    double      last, least, most, values;      /* of a counter, or numbers of scopes             */
+    uint64_t    numbers;                        /* how many those are                             */
+} perf_row_;
+
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
+} perf_losses_;
+
+/* The durations recorded under one name. */
+typedef struct perf_sum_ {
+    uint64_t last_at;           /* of a counter: when its last value came                         */
+    uint64_t bucket[PERF_CELL_BUCKETS_];
+} perf_sum_;
+
+/* Middle of a bucket in ticks. */
+PERF_FN double perf_bucket_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q)
+{
+    double   want = q * PERF_CAST_(double, calls), value;
+    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint32_t i;
+
+    if (PERF_CAST_(double, rank) < want || rank == 0)
+        rank++;
+    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
+        seen += c->bucket[i];
+        if (seen >= rank)
+            break;
+    }
+    value = perf_bucket_value_(i);
+    value = value > PERF_CAST_(double, row->max) ? PERF_CAST_(double, row->max) : value;
+    return value < PERF_CAST_(double, row->min) ? PERF_CAST_(double, row->min) : value;
+}
+
+/* Recursive calls once; never less than what ran inside. */
+PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
+{
+    uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+
+    return sum > again ? sum - again : 0;
+}
+
+/* Without the scopes inside. */
+PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
+{
+    uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
+    uint64_t total = perf_cell_total_(c);
+    uint64_t self = sum > inside ? sum - inside : 0;
+
+    return self < total ? self : total;
+}
+
+/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
+ * A thread that has yet to carry out a reset shows nothing.                                      */
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
+{
+    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return PERF_NULL_;
+    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
+}
+
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
+{
+    c = PERF_ACQ_(&c->kin);
+    return c != first ? c : PERF_NULL_;
+}
+
+/* Adds the counters of a cell's durations, with those that are still to be counted. */
+PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
+{
+    perf_buckets_ *b = PERF_ACQ_(&c->buckets);
+    uint32_t       i, k, at;
+
+    for (i = 0; b && i < b->room; i++) {
+        at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
+        if (at >= PERF_CELL_BUCKETS_)
+            continue;
+        sum->bucket[at] += PERF_GET_(&b->n[i]);
+        for (k = 0; k < PERF_LATE_; k++)
+            sum->bucket[at] += PERF_GET_(&t->late[k]) == &b->n[i];
+    }
+}
+
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
+{
+    perf_gauge_ *g = PERF_ACQ_(&c->gauge);
+    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
+    double       least, most;
+
+    if (!n)
+        return;
+    least = perf_from_bits_(PERF_GET_(&g->least));
+    most = perf_from_bits_(PERF_GET_(&g->most));
+    if (!row->numbers || least < row->least)
+        row->least = least;
+    if (!row->numbers || most > row->most)
+        row->most = most;
+    row->values += perf_from_bits_(PERF_GET_(&g->values));
+    if (PERF_GET_(&g->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&g->at);
+        row->last = perf_from_bits_(PERF_GET_(&g->last));
+    }
+    row->numbers += n;
+}
+
+/* Adds one cell; its owner may be writing meanwhile. */
+PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
+{
+    uint64_t n = PERF_GET_(&c->count), x;
+
+    if (!n)
+        return;
+    row->count += n;
+    if (PERF_KIND_POINT_(row->kind)) {
+        perf_sum_gauge_(sum, row, c);
+        return;
+    }
+    row->sum += PERF_GET_(&c->sum);
+    row->total += perf_cell_total_(c);
+    row->self += perf_cell_self_(c);
+    x = PERF_GET_(&c->min);
+    row->min = x < row->min || row->count == n ? x : row->min;
+    x = PERF_GET_(&c->max);
+    row->max = x > row->max ? x : row->max;
+    perf_sum_buckets_(sum, t, c);
+}
+
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
+{
+    perf_name_    **table = PERF_ACQ_(&r->names);
+    perf_recorder_ *t;
+    perf_cell_     *first, *c;
+    uint64_t        calls = 0;
+    uint32_t        i;
+
+    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
+    PERF_LIBC_(memset)(row, 0, sizeof *row);
+    row->name = table[id]->site.name;
+    row->kind = table[id]->kind;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+            perf_sum_cell_(sum, row, t, c);
+    if (!row->count || PERF_KIND_POINT_(row->kind))
+        return;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += sum->bucket[i];
+    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
+    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
+    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+}
+
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
+{
+    perf_losses_    l = PERF_ZERO;
+    perf_recorder_ *t;
+    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
+
+    l.n[PERF_LOSS_UNSENT_] = stream ? PERF_GET_(&stream->unsent) : 0;
+    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
+    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
+    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint64_t from = PERF_GET_(&t->ring_lost);
+        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
+            continue;                           /* reset, though its thread sleeps or is gone     */
+        if (failed)
+            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
+        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
+            from = PERF_GET_(&t->ring_sent);
+        for (i = 0; i < PERF_LOSSES_; i++)
+            l.n[i] += PERF_GET_(&t->losses[i]);
+        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
+    }
+    return l;
+}
+
+/* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */
+PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
+                              int (*before)(const void *, const void *, const void *),
+                              const void *with)
+{
+    char  *item = PERF_CAST_(char *, items), moved[sizeof(perf_row_)];
+    size_t gap, i, k;
+
+    for (gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (i = gap; i < n; i++) {
+            PERF_LIBC_(memcpy)(moved, item + i * size, size);
+            for (k = i; k >= gap && before(moved, item + (k - gap) * size, with); k -= gap)
+                PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
+            PERF_LIBC_(memcpy)(item + k * size, moved, size);
+        }
+}
+
+/* The numbers of a row in the order of PERF_COLUMNS_, to a thousandth of a nanosecond. */
+#define PERF_COLUMNS_ 9
+PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
+{
+    x[0] = PERF_CAST_(double, row->total) * tick;
+    x[1] = PERF_CAST_(double, row->self) * tick;
+    x[2] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
+    x[3] = PERF_CAST_(double, row->min) * tick;
+    x[4] = row->p50 * tick;
+    x[5] = row->p95 * tick;
+    x[6] = row->p99 * tick;
+    x[7] = PERF_CAST_(double, row->max) * tick;
+    x[8] = 0;
+    if (row->numbers) {
+        PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
+        x[2] = row->values / PERF_CAST_(double, row->numbers);
+        x[3] = row->least;
+        x[7] = row->most;
+        x[8] = row->last;
+    }
+}
+
+PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
+{
+    static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
+                                       "sync",  "device", "copy in", "copy out", "copy"};
+
+    return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
+}
+
+/* Nanoseconds of one scope tick. */
+PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
+{
+    return r && r->clock ? 1.0 : perf_tick_ns_();
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_ROWS_H */

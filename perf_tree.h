@@ -1,0 +1,210 @@
+/* perf_tree.h - who called whom, in all of the run.
+ *
+ *     perf_tree_ *tree = perf_tree_make_(registry);        // NULL: no memory
+ *     perf_tree_sort_(tree);
+ *
+ * For the library itself: the report, flame pages, folded stacks and the diagnosis walk it.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_TREE_H
+#define PERF_TREE_H
+
+#include "perf_rows.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
+ *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest  */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
+    uint32_t name, parent, depth;
+    uint64_t calls, total, self;        /* ticks                                                  */
+    uint64_t size;                      /* self of it and of all below; not of [0]                */
+} perf_node_;
+
+typedef struct perf_tree_ {
+    perf_node_ *node;           /* [0] is the root                                                */
+    uint32_t    count, room;
+    uint32_t   *slot;           /* [2 * room], by hash of parent and name: a node, 0 for none     */
+    uint64_t    calls;
+    perf_registry_ *registry;
+} perf_tree_;
+
+#define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth               */
+
+/* Where the child of `parent` with that name is, or should be. */
+PERF_FN uint32_t *perf_tree_slot_(perf_tree_ *tree, uint32_t parent, uint32_t name)
+{
+    uint32_t mask = 2 * tree->room - 1, at = parent * UINT32_C(2654435761) ^ name * UINT32_C(40503);
+
+    for (at ^= at >> 15;; at++) {
+        uint32_t *slot = &tree->slot[at & mask];
+        if (!*slot || (tree->node[*slot].name == name && tree->node[*slot].parent == parent))
+            return slot;
+    }
+}
+
+/* Room for so many nodes, a power of two; 0 without memory. */
+PERF_COLD_FN_ int perf_tree_grow_(perf_tree_ *tree, uint32_t room)
+{
+    perf_node_ *more = PERF_CAST_(perf_node_ *, PERF_MALLOC(room * sizeof *more));
+    uint32_t   *slot = PERF_CAST_(uint32_t *, PERF_MALLOC(2 * room * sizeof *slot)), i;
+
+    if (!more || !slot) {
+        PERF_FREE(more);
+        PERF_FREE(slot);
+        return 0;
+    }
+    if (tree->node)
+        PERF_LIBC_(memcpy)(more, tree->node, tree->count * sizeof *more);
+    PERF_FREE(tree->node);
+    PERF_FREE(tree->slot);
+    PERF_LIBC_(memset)(slot, 0, 2 * room * sizeof *slot);
+    tree->node = more;
+    tree->slot = slot;
+    tree->room = room;
+    for (i = 1; i < tree->count; i++)
+        *perf_tree_slot_(tree, more[i].parent, more[i].name) = i;
+    return 1;
+}
+
+/* The child of `parent` with that name, made if need be; the parent itself without memory. */
+PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint32_t name)
+{
+    uint32_t *slot = perf_tree_slot_(tree, parent, name), i = *slot;
+
+    if (i)
+        return i;
+    if (tree->count == tree->room) {
+        if (!perf_tree_grow_(tree, 2 * tree->room))
+            return parent;
+        slot = perf_tree_slot_(tree, parent, name);
+    }
+    *slot = i = tree->count++;
+    PERF_LIBC_(memset)(&tree->node[i], 0, sizeof tree->node[i]);
+    tree->node[i].name = name;
+    tree->node[i].parent = parent;
+    tree->node[i].depth = tree->node[parent].depth + 1;
+    return i;
+}
+
+/* The node of a cell: the same path of names, whatever the thread. */
+PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
+{
+    uint32_t id[PERF_TREE_DEPTH_], n = 0, node = 0;
+
+    for (; c->parent; c = c->parent)
+        if (c->depth <= PERF_TREE_DEPTH_)
+            id[n++] = PERF_CELL_ID_(c);
+    while (n)
+        node = perf_tree_child_(tree, node, id[--n]);
+    return node;
+}
+
+PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
+{
+    uint64_t calls = PERF_GET_(&c->count), total = perf_cell_total_(c);
+    uint32_t node = calls ? perf_tree_path_(tree, c) : 0;
+
+    if (!node)
+        return;
+    tree->node[node].calls += calls;
+    tree->node[node].self += perf_cell_self_(c);
+    tree->calls += calls;
+    if (c->depth <= PERF_TREE_DEPTH_)           /* else its time is in that total already         */
+        tree->node[node].total += total;
+}
+
+/* The tree of all that was recorded since the start or the last reset; NULL without memory. */
+PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
+{
+    perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
+    perf_recorder_ *t;
+    perf_cell_     *c, *first;
+    perf_node_     *n, *up;
+    uint32_t        id;
+
+    if (tree)
+        PERF_LIBC_(memset)(tree, 0, sizeof *tree);
+    if (!tree || !perf_tree_grow_(tree, 256)) {
+        PERF_FREE(tree);
+        return PERF_NULL_;
+    }
+    tree->registry = r;
+    PERF_LIBC_(memset)(tree->node, 0, sizeof *tree->node);
+    tree->count = 1;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        for (id = 1; id < PERF_ACQ_(&r->count); id++)
+            if (PERF_KIND_HOST_(PERF_ACQ_(&r->names)[id]->kind))
+                for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+                    perf_tree_cell_(tree, c);
+    for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
+        n->size += n->self;
+        if (n->total < n->size)                 /* it is still open, or was never ended           */
+            n->total = n->size;
+        up = &tree->node[n->parent];
+        up->size += n->size;
+        up->total = up->total < n->total ? n->total : up->total;
+    }
+    return tree;
+}
+
+PERF_FN void perf_tree_free_(perf_tree_ *tree)
+{
+    if (tree) {
+        PERF_FREE(tree->node);
+        PERF_FREE(tree->slot);
+    }
+    PERF_FREE(tree);
+}
+
+/* The order of a walk from the root, largest child first; the newest of equal ones. */
+PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
+{
+    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
+    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
+    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
+    uint32_t          deep = n[a].depth, other = n[b].depth;
+
+    for (; n[a].depth > other; a = n[a].parent) {
+    }
+    for (; n[b].depth > deep; b = n[b].parent) {
+    }
+    if (a == b)                                 /* one is inside the other                        */
+        return deep < other;
+    for (; n[a].parent != n[b].parent; a = n[a].parent)
+        b = n[b].parent;
+    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
+}
+
+/* Rewrites the nodes in that order. */
+PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
+{
+    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
+    uint32_t   *order = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *order));
+    uint32_t   *place = tree->slot, i;          /* has room for twice as many, and is done with   */
+
+    for (i = 0; order && i < tree->count; i++)
+        order[i] = i;
+    if (out && order) {
+        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
+        for (i = 0; i < tree->count; i++) {
+            out[i] = tree->node[order[i]];
+            place[order[i]] = i;
+        }
+        for (i = 0; i < tree->count; i++)
+            out[i].parent = place[out[i].parent];
+        PERF_FREE(tree->node);
+        tree->node = out;
+        out = PERF_NULL_;
+    }
+    PERF_FREE(out);
+    PERF_FREE(order);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_TREE_H */
