@@ -253,6 +253,7 @@ typedef struct perf_gpu_state_ {
     perf_gpu_row_     row[PERF_GPU_ROWS_];      /* by name id; pages come as they are touched */
 } perf_gpu_state_;
 
+PERF_COLD_DECL_ void perf_gpu_name_stream_(perf_gpu_state_ *, perf_gpu_line_ *, void *stream);
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns);
@@ -734,6 +735,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
     } else if (at > 2 && *current) {
         k->stream = stream;
         k->ring = ring;
+        perf_gpu_name_stream_(g, ring->line, stream);
     }
     return ring;
 }
@@ -1402,6 +1404,23 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     t->line = l;
     t->thread = s->thread;
     return t;
+}
+
+/* A stream that this thread had not seen: a profiler that listens is told its title. */
+PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *g, perf_gpu_line_ *l, void *stream)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&perf_registry_get_()->sink);
+    perf_recorder_   *t = sink && sink->stream ? perf_recorder_get_() : PERF_NULL_;
+    perf_gpu_done_    first = PERF_ZERO;
+    perf_gpu_track_  *track;
+
+    if (!t || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    first.stream = stream;
+    track = perf_gpu_track_of_(g, l, &first);
+    perf_gpu_unlock_(&g->lock);
+    if (track)
+        PERF_SINK_(t, sink->stream(stream, track->recorder->name))
 }
 
 /* How many rows may be in use. */

@@ -13,6 +13,8 @@
  *     PERF_COUNT, PERF_LAP         a mark with the value, with the length of the phase in ns
  *     PERF_INSTANT                 a mark
  *     perf_thread_name             the name of the thread
+ *     PERF_GPU_SCOPE, _COPY, _PART start and end, where the host submits the work; the stream has
+ *                                  the title of its line in our trace
  * Domain "perf.h"; a registered string a name; a category a kind; one colour for all names that are
  * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
  * forgotten end leaves open is closed with the scope around it.
@@ -109,6 +111,7 @@ typedef struct perf_nvtx_state_ {
     uint64_t (*open)(const char *);
     void     (*close)(uint64_t);
     int      (*thread)(const char *);
+    int      (*stream)(const char *, const void *);
 } perf_nvtx_state_;
 
 #if !PERF_TCC_
@@ -182,7 +185,8 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
 /* 1: a tool has taken the push of ranges or the marks, so that it will see something. */
 PERF_COLD_FN_ int perf_nvtx_attach_(void)
 {
-    static const char *const kind[] = {"scope", "wait", "span", "counter", "instant", "sync"};
+    static const char *const kind[] = {"scope", "wait", "span", "counter", "instant", "sync",
+                                       "device", "copy in", "copy out", "copy"};
     uint32_t                 i;
 
     nvtxInitialize(PERF_NULL_);
@@ -216,6 +220,7 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
     perf_gpu_symbol_(library, "roctx", "RangeStartA", &v->open);
     perf_gpu_symbol_(library, "roctx", "RangeStop", &v->close);
     perf_gpu_symbol_(library, "roctx", "NameOsThread", &v->thread);
+    perf_gpu_symbol_(library, "roctx", "NameHipStream", &v->stream);
     return v->push && v->pop && v->mark && v->open && v->close;
 }
 
@@ -351,9 +356,28 @@ PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
                   if (perf_nvtx_v1_.thread) (void)perf_nvtx_v1_.thread(name));
 }
 
+/* The title that the stream has in our trace. */
+PERF_COLD_FN_ void perf_nvtx_stream_(void *stream, const char *name)
+{
+#if PERF_USE_NVTX_
+    nvtxNameCuStreamA_fakeimpl_fntype call;
+#endif
+
+    if (!perf_nvtx_listens_())
+        return;
+#if PERF_USE_NVTX_
+    call = NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
+    if (call)
+        call(PERF_CAST_(nvtx_CUstream, stream), name);
+#else
+    if (perf_nvtx_v1_.stream)
+        (void)perf_nvtx_v1_.stream(name, stream);
+#endif
+}
+
 static const perf_sink_ perf_nvtx_sink_ = {
     sizeof(perf_sink_), perf_nvtx_begin_, perf_nvtx_end_, perf_nvtx_open_,
-    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_,
+    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_,
 };
 
 /* 3: has found no tool, for good. */

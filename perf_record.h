@@ -283,6 +283,7 @@ typedef struct perf_sink_ {
     void     (*close)(uint64_t range);
     void     (*mark)(const perf_label_ *);
     void     (*thread)(const char *name);
+    void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
 } perf_sink_;
 
 #if defined(__linux__) && PERF_LP64_UNIX_

@@ -138,7 +138,8 @@ def main(path, kind):
         check(attached == 1, f"attached {attached} times")
         check(domains == ["perf.h"], f"domains {domains}")
         check(categories == {SCOPE: "scope", WAIT: "wait", SPAN: "span", COUNTER: "counter",
-                             INSTANT: "instant", SYNC: "sync"}, f"categories {categories}")
+                             INSTANT: "instant", SYNC: "sync", 7: "device",
+                             8: "copy in", 9: "copy out", 10: "copy"}, f"categories {categories}")
         check(registered and max(registered.values()) <= THREADS + 1,   # all at the same moment, at worst
               f"registered again and again: {registered.most_common(2)}")
         check(all(len(c) == 1 for c in colors.values()), f"one colour a name: {colors}")

@@ -146,6 +146,14 @@ static void NVTX_API category(nvtxDomainHandle_t d, uint32_t id, const char *nam
     pthread_mutex_unlock(&lock);
 }
 
+static void NVTX_API stream(void *handle, const char *name)
+{
+    (void)handle;
+    pthread_mutex_lock(&lock);
+    say("stream\t%s", name);
+    pthread_mutex_unlock(&lock);
+}
+
 static void NVTX_API thread(uint32_t id, const char *name)
 {
     pthread_mutex_lock(&lock);
@@ -202,5 +210,7 @@ int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
     TAKE(NVTX_CBID_CORE2_DomainNameCategoryA, category);
     cb->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &t, &n);
     TAKE(NVTX_CBID_CORE_NameOsThreadA, thread);
+    cb->GetModuleFunctionTable(NVTX_CB_MODULE_CUDA, &t, &n);
+    TAKE(NVTX_CBID_CUDA_NameCuStreamA, stream);
     return 1;
 }

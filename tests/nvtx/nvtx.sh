@@ -98,6 +98,28 @@ for first in scope mark async name; do
     try "odd $first, deaf" env NVTX_LOG=deaf-$first NVTX_TOOL=deaf ./odd $first
     try "only its arrival" [ "$(cut -f 2 deaf-$first)" = attach ]
 done
+# Device scopes, copies and parts: ranges from begin to end on the host, each closed; streams have titles.
+ranges() { awk -F '\t' -v t="$2" '$2 == "start" && $4 == t { n++ } END { print n + 0 }' "$1"; }
+# shellcheck disable=SC2086
+{
+    try "device.c" $odd -isystem "$nvtx" -DPERF_NVTX=1 "$here/device.c" -o device -lpthread -ldl
+    try "device.c, roctx" $odd -DPERF_ROCTX=1 "$here/device.c" -o rocdevice -lpthread -ldl
+}
+for tool in device rocdevice; do
+    p=r: log=log-$tool
+    [ $tool = device ] || p=a:
+    try "$tool" env NVTX_LOG="$log" LD_LIBRARY_PATH=. ./$tool
+    for name in outer:50 inner:50 in:50 out:50 default:1 part:1; do
+        try "$tool: ${name%:*}" [ "$(ranges "$log" "$p${name%:*}")" = "${name#*:}" ]
+    done
+    try "$tool: as many ends" [ "$(cut -f 2 "$log" | grep -c '^end')" = 202 ]
+    for title in 'GPU 0 stream 1' 'GPU 0 stream 2'; do
+        try "$tool: $title" [ "$(grep stream "$log" | grep -c "$title")" = 1 ]
+    done
+done
+try "copies have a class of their own" [ "$(awk -F '\t' '$2 == "start" && $4 == "r:in" && $5 == 8' log-device | wc -l)" = 50 ]
+try "and a title" grep -q "category.*8.copy in" log-device
+
 try "no numbers" [ "$(lines rococo-scope mark a:none)$(lines rococo-scope mark 'a:two = 2.000')" = 21 ]
 try "marks alone" env NVTX_LOG=marks-alone NVTX_TOOL=marks ./odd scope
 try "heard" [ "$(lines marks-alone mark a:mark)$(lines marks-alone push a:scope)" = 10 ]

@@ -15,6 +15,7 @@ API int      roctxRangePop(void);
 API void     roctxMarkA(const char *name);
 API uint64_t roctxRangeStartA(const char *name);
 API void     roctxRangeStop(uint64_t id);
+API int      roctxNameHipStream(const char *name, const void *stream);
 API int      roctxProfilerPause(uint64_t thread);
 API int      roctxProfilerResume(uint64_t thread);
 
@@ -54,6 +55,13 @@ int roctxRangePushA(const char *name)
 {
     say("push", name, 0);
     work();
+    return 0;
+}
+
+int roctxNameHipStream(const char *name, const void *stream)
+{
+    (void)stream;
+    say("stream", name, 0);
     return 0;
 }
 
