@@ -160,12 +160,31 @@ typedef struct perf_slice_ {
     int           against;              /* control: it disagrees                                  */
 } perf_slice_;
 
+struct perf_loop_state_;
+
+/* How slices are run and timed: the host's clocks below, or a device's events (perf_gpu_bench.h).
+ * The engine calls them in this order: begin, the body, end; both once for each slice.
+ *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
+ *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with s->status
+ * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *s, int arm);
+    int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *s);
+    int    (*grown)(struct perf_loop_state_ *s);
+} perf_filling_;
+
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
     perf_loop_       loop;              /* first: the list is of these                            */
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
+    const perf_filling_ *fill;          /* how a slice is timed                                   */
+    void            *own;               /* of the filling                                         */
     perf_slice_     *arm;               /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
@@ -424,6 +443,48 @@ PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seco
            t->spent_ns > max_seconds * 1e9;
 }
 
+PERF_FN void perf_host_begin_(perf_loop_state_ *s, int arm)
+{
+    (void)arm;
+    perf_timer_start_(&s->timer);
+}
+
+PERF_FN int perf_host_end_(perf_loop_state_ *s, int arm, uint64_t now)
+{
+    return perf_timer_stop_(&s->timer, now, &s->arm[arm]);
+}
+
+/* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
+PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *s)
+{
+    const double most = s->opts.max_seconds * 1e9 / 32.0;
+    double       steps = s->timer.coarse ? 30.0 * perf_timer_tick_(&s->timer) : 0.0;
+
+    steps = PERF_LOOP_AT_MOST_(steps, most);
+    return steps > s->opts.slice_ns ? steps : s->opts.slice_ns;
+}
+
+/* Long slices are timed by processor time, too. */
+PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
+{
+    const perf_slice_ *p;
+    int                i;
+
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        perf_timer_choose_(&s->timer, p->fastest > 0.0 ? p->fastest : p->first_ns);
+    }
+    return 1;
+}
+
+PERF_FN const perf_filling_ *perf_host_filling_(void)
+{
+    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
+                                       perf_host_grown_};
+
+    return &host;
+}
+
 /* Nothing after it begins before all before it has ended: a reading of the clock is where it stands. */
 PERF_FN void perf_fence_(void)
 {
@@ -667,6 +728,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
     s->timer.clocks = 1;
     s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
     s->forced = -1;
+    s->fill = perf_host_filling_();
     if (perf_loop_add_(&s->loop, kind, name))
         s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_NAME);
     return s;
@@ -734,24 +796,18 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
     return 1;
 }
 
-/* All batches are found: the warm-up begins, or the first round. */
-PERF_COLD_FN_ void perf_loop_grown_(perf_loop_state_ *s, int late)
+/* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
+PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *s, int late)
 {
-    const perf_slice_ *p;
-    int                i;
-
     s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
     perf_loop_shuffle_(s);
     s->round_began = perf_now();
-    for (i = 0; i < s->running; i++) {
-        p = &s->arm[s->order[i]];
-        perf_timer_choose_(&s->timer, p->fastest > 0.0 ? p->fastest : p->first_ns);
-    }
+    return s->fill->grown(s);
 }
 
 /* Each variant has run once.  If too few such rounds fit into the time, none of it goes into
  * finding a batch and warming up: the next runs are samples.                                     */
-PERF_COLD_FN_ void perf_loop_cold_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *s)
 {
     double all = 0.0;
     int    i;
@@ -763,8 +819,7 @@ PERF_COLD_FN_ void perf_loop_cold_(perf_loop_state_ *s)
     perf_loop_shuffle_(s);
     for (i = 0; i < s->running; i++)
         s->arm[s->order[i]].steady = s->hurry;
-    if (s->hurry)
-        perf_loop_grown_(s, 1);
+    return s->hurry ? perf_loop_grown_(s, 1) : 1;
 }
 
 /* After a first round without a batch: finds one after all, if only the first run was slow. */
@@ -796,7 +851,7 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
                  s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
     if (s->opts.before)
         s->opts.before(s->opts.user, v);
-    perf_timer_start_(&s->timer);
+    s->fill->begin(s, v);
     return 64 * p->batch + PERF_CAST_(uint64_t, v);
 }
 
@@ -819,7 +874,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         return 0;
     p = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
-        good = perf_timer_stop_(&s->timer, now, p);
+        good = s->fill->end(s, s->order[s->at], now);
     s->stands = now != s->timer.at[PERF_BY_WALL_] ? 0
                 : s->stands ? s->stands : perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
     if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) ||
@@ -830,10 +885,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         return perf_loop_go_(s);
     s->last = s->order[s->at];
     ns = s->timer.ns[PERF_BY_WALL_];
-    /* as long as asked for, or 30 steps of a coarse clock, if the time allows                    */
-    want = s->timer.coarse ? 30.0 * perf_timer_tick_(&s->timer) : 0.0;
-    want = PERF_LOOP_AT_MOST_(want, s->opts.max_seconds * 1e9 / 32.0);
-    want = want > s->opts.slice_ns ? want : s->opts.slice_ns;
+    want = s->fill->want(s);
     late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
     switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
     case PERF_LOOP_START_:
@@ -843,8 +895,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     case PERF_LOOP_COLD_:
         p->first_ns = p->fastest = p->pending[0] = ns;
         complete = ++s->at == s->running && late && s->variants > 1;
-        if (s->at == s->running && !complete)       /* else the first calls are the only pair     */
-            perf_loop_cold_(s);
+        if (s->at == s->running && !complete && !perf_loop_cold_(s))    /* else the only pair     */
+            return perf_loop_stop_(s, s->status);
         break;
     case PERF_LOOP_GROW_:
         p->fastest = p->readings++ && p->fastest < ns ? p->fastest : ns;
@@ -855,8 +907,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
             return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE
                                       : now == s->timer.began ? PERF_ERANGE : PERF_EDELETED);
         perf_loop_shuffle_(s);
-        if (!perf_loop_unsteady_(s))
-            perf_loop_grown_(s, late);
+        if (!perf_loop_unsteady_(s) && !perf_loop_grown_(s, late))
+            return perf_loop_stop_(s, s->status);
         break;
     case PERF_LOOP_WARM_:
         if (++s->at == s->running) {
