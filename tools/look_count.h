@@ -49,9 +49,11 @@ PERF_FN const look_cell *look_cell_before(const look_reading *before, const look
 
     if (!before)
         return NULL;
-    for (i = 0; i < before->threads; i++)
-        if (before->thread[i].at == k->at)
-            break;
+    i = c->thread + before->threads - now->threads;     /* new threads come first                 */
+    if (i >= before->threads || before->thread[i].at != k->at)
+        for (i = 0; i < before->threads; i++)
+            if (before->thread[i].at == k->at)
+                break;
     if (i == before->threads || before->thread[i].birth != k->birth)
         return NULL;
     was = look_cell_at(before, &before->thread[i], c->at);

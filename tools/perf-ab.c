@@ -21,6 +21,7 @@
 #include "ranks.h"
 #include "read.h"
 #include "run.h"
+#include "top.h"
 #include "write.h"
 
 static const char help[] =
@@ -31,6 +32,7 @@ static const char help[] =
     "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file, and\n"
     "                                            which is slowest; or traces of perf.h into one\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
+    "       perf-ab top PROCESS                  what a running program does now, again and again\n"
     "       perf-ab look PROCESS | CORE          what a running program has recorded, or a dead one\n"
     "\n"
     "Says ACCEPT (exit status 0), REJECT (1) or INCONCLUSIVE (2); 3: unusable input.\n"
@@ -1010,6 +1012,8 @@ int main(int argc, char **argv)
         return merge(argc, argv);
     if (!strcmp(first, "look"))
         return look_main(argc, argv);
+    if (!strcmp(first, "top"))
+        return top_main(argc, argv);
     o.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *o.file);
     for (i = running ? 2 : 1; i < argc && !status; i++) {
         if (!strcmp(argv[i], "--") && running)
