@@ -186,12 +186,13 @@ PERF_FN double perf_exp_(double x)
     return perf_scale2_(1.0 + (r + r * r * perf_poly_(r, term, 11)), n);
 }
 
-/* exp(-x * x): the square is split so that its rounding error does not grow with x. */
-PERF_FN double perf_exp_neg_square_(double x)
+/* exp(-x * x * part), part a power of two: the square is split so that its rounding error does not
+ * grow with x.                                                                                   */
+PERF_FN double perf_exp_neg_square_(double x, double part)
 {
     double high = perf_from_bits_(perf_bits_(x) & UINT64_C(0xfffffffff8000000));
 
-    return perf_exp_(-high * high) * perf_exp_(-(x - high) * (x + high));
+    return perf_exp_(-high * high * part) * perf_exp_(-(x - high) * (x + high) * part);
 }
 
 /* ---- normal distribution ---- */
@@ -217,8 +218,8 @@ PERF_FN double perf_gauss_fraction_(double c, double w)
     return 1.0 / f;
 }
 
-/* Below 2: 1 - erf by its all-positive series (Abramowitz & Stegun 7.1.6).  From 2 on: continued
- * fraction 7.1.14, which is Gauss's for c to infinity (DLMF 7.9.1).                              */
+/* Below 1: 1 - erf by its all-positive series (Abramowitz & Stegun 7.1.6).  From 1 on that would
+ * cancel: continued fraction 7.1.14, which is Gauss's for c to infinity (DLMF 7.9.1).            */
 PERF_FN double perf_erfc_(double x)
 {
     const double two_by_sqrt_pi = 1.12837916709551257390, one_by_sqrt_pi = 0.56418958354775628695;
@@ -231,19 +232,28 @@ PERF_FN double perf_erfc_(double x)
         return 2.0 - perf_erfc_(-x);
     if (x > 27.3)
         return 0.0;
-    for (n = 1; x < 2.0 && n < 80 && term > sum * 1e-17; n++) {
+    if (x >= 1.0)
+        return one_by_sqrt_pi * perf_exp_neg_square_(x, 1.0) / x *
+               perf_gauss_fraction_(1e18, 1e18 / (x * x));
+    for (n = 1; n < 80 && term > sum * 1e-17; n++) {
         term *= 2.0 * x * x / (2.0 * n + 1.0);
         sum += term;
     }
-    if (x < 2.0)
-        return 1.0 - two_by_sqrt_pi * perf_exp_neg_square_(x) * sum;
-    return one_by_sqrt_pi * perf_exp_neg_square_(x) / x *
-           perf_gauss_fraction_(1e18, 1e18 / (x * x));
+    return 1.0 - two_by_sqrt_pi * perf_exp_neg_square_(x, 1.0) * sum;
 }
 
+/* Below -1.5 the tail by the same fraction, in z itself: z / sqrt(2) would be rounded, and the tail
+ * multiplies that error by z^2.                                                                  */
 PERF_FN double perf_normal_cdf_(double z)
 {
-    return 0.5 * perf_erfc_(-z * 0.70710678118654752440);   /* 1 / sqrt(2) */
+    const double one_by_sqrt_2pi = 0.39894228040143267794, one_by_sqrt_2 = 0.70710678118654752440;
+
+    if (!(z < -1.5))
+        return 0.5 * perf_erfc_(-z * one_by_sqrt_2);
+    if (z < -38.6)
+        return 0.0;
+    return one_by_sqrt_2pi * perf_exp_neg_square_(z, 0.5) / -z *
+           perf_gauss_fraction_(1e18, 1e18 / (0.5 * z * z));
 }
 
 /* A ratio of two polynomials of degree 7. */

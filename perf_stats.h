@@ -43,7 +43,8 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
  * rule (NaN).  (In a perf_rule of your own an amount of 0 takes the default of its kind.)        */
 PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric);
 
-/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
+/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean",
+ * "same within 2 %" (neither faster nor slower by more).
  * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
  * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
  * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
@@ -58,6 +59,13 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
  * so with opts->design, or the verdict stays INCONCLUSIVE (the interval is still computed).      */
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts);
+
+/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
+ * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
+ * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
+ * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
+PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
+                                      size_t n_other);
 
 /* One line of English into v->text, which it returns.  NULL gives "". */
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
@@ -88,10 +96,15 @@ typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep
     perf_decision  decision;
     double         accept[PERF_SEQ_BETS_];      /* private: the capital of those who bet on it    */
     double         reject[PERF_SEQ_BETS_];
+    perf_rule_kind kind;
+    int            below, above;        /* PERF_RULE_SAME: that limit is known to hold            */
+    double         faster[PERF_SEQ_BETS_];      /* ... capital of bets against the lower limit    */
+    double         slower[PERF_SEQ_BETS_];      /* ... and for it                                 */
 } perf_seq;
 
-/* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0.
- * PERF_EINVAL: s NULL, or a rule without a threshold: then perf_seq_add never decides.           */
+/* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0;
+ * from 2 on nothing can be decided.  PERF_EINVAL: s NULL, or a rule without a threshold: then
+ * perf_seq_add never decides.                                                                    */
 PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
                                   double tick);
 
@@ -517,7 +530,8 @@ PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric
     return r;
 }
 
-/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid. */
+/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid.  Of
+ * PERF_RULE_SAME its inverse is the smallest.                                                    */
 PERF_FN double perf_rule_threshold_(const perf_rule *rule)
 {
     perf_rule none = PERF_ZERO, r;
@@ -530,7 +544,7 @@ PERF_FN double perf_rule_threshold_(const perf_rule *rule)
         t = 1.0 / r.amount;
     else if (r.kind == PERF_RULE_REDUCTION)
         t = 1.0 - r.amount / 100.0;
-    else if (r.kind == PERF_RULE_NO_REGRESSION)
+    else if (r.kind == PERF_RULE_NO_REGRESSION || r.kind == PERF_RULE_SAME)
         t = 1.0 + r.amount / 100.0;
     if (!perf_is_duration_(t))
         return PERF_NAN_;
@@ -593,19 +607,21 @@ PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
     return PERF_NULL_;
 }
 
-/* Skips "speedup >=", "no regression beyond", "down >=" and the amount; NULL: there is none. */
+/* Skips "speedup >=", "no regression beyond", "down >=", "same within" and the amount; NULL: there
+ * is none.                                                                                       */
 PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double *amount)
 {
     static const struct {
         const char    *verb, *relation;
         perf_rule_kind kind;
-    } form[4] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
+    } form[5] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
                  {"speed-up", ">=", PERF_RULE_SPEEDUP},
                  {"no regression", "beyond", PERF_RULE_NO_REGRESSION},
-                 {"down", ">=", PERF_RULE_REDUCTION}};
+                 {"down", ">=", PERF_RULE_REDUCTION},
+                 {"same", "within", PERF_RULE_SAME}};
     int i;
 
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < 5; i++) {
         const char *after = perf_skip_word_(s, form[i].verb);
         if (after)
             after = perf_skip_word_(after, form[i].relation);
@@ -984,9 +1000,14 @@ typedef struct perf_arms_ {
     double *sorted_a, *sorted_b;
 } perf_arms_;
 
+/* Medians of fewer pairs are not interpolated: values of two speeds have none in between. */
+#define PERF_FEW_MEDIANS_ 32
+
 /* Lower limit of quantile p of positive values by Nyblom's interpolation between order statistics
- * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.    */
-PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
+ * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.
+ * exact 1: the order statistic itself.                                                           */
+PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign,
+                            int exact)
 {
     double   all = PERF_CAST_(double, n), low, next, x, y, lambda, k;
     uint64_t r = perf_rank_low_(all, p, tail);      /* P(Bin >= r) >= 1 - tail                    */
@@ -999,7 +1020,7 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
     x = sorted[r - 1];
     if (sign < 0)
         x = sorted[n - r];
-    if (r >= n)
+    if (r >= n || exact)
         return x;
     y = sorted[r];
     if (sign < 0)
@@ -1020,10 +1041,11 @@ PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *s, double p, 
                                                  double shrink)
 {
     perf_interval r;
-    double low_a = perf_nyblom_(s->sorted_a, s->na, p, tail, 1);
-    double high_a = perf_nyblom_(s->sorted_a, s->na, 1.0 - p, tail, -1);
-    double low_b = perf_nyblom_(s->sorted_b, s->nb, p, tail, 1);
-    double high_b = perf_nyblom_(s->sorted_b, s->nb, 1.0 - p, tail, -1);
+    const int exact = s->logs && s->na < PERF_FEW_MEDIANS_;
+    double low_a = perf_nyblom_(s->sorted_a, s->na, p, tail, 1, exact);
+    double high_a = perf_nyblom_(s->sorted_a, s->na, 1.0 - p, tail, -1, exact);
+    double low_b = perf_nyblom_(s->sorted_b, s->nb, p, tail, 1, exact);
+    double high_b = perf_nyblom_(s->sorted_b, s->nb, 1.0 - p, tail, -1, exact);
     double log_a = perf_log_(perf_quantile_(s->sorted_a, s->na, p));
     double log_b = perf_log_(perf_quantile_(s->sorted_b, s->nb, p));
     double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
@@ -1216,6 +1238,24 @@ PERF_FN int perf_unlike_(const perf_arms_ *s)
     return width_a > width_b * most || width_b > width_a * most;
 }
 
+/* How many more values of sorted d lie far above the middle than far below, or the other way round;
+ * far: four times the width of the middle half.  Rare pauses of one arm look so, and signed ranks
+ * find little where they are one in seven.                                                       */
+PERF_FN double perf_spikes_excess_(const double *d, size_t n)
+{
+    double median = perf_quantile_(d, n, 0.5), excess = 0.0;
+    double far_off = 4.0 * (perf_quantile_(d, n, 0.75) - perf_quantile_(d, n, 0.25));
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (d[i] - median > far_off)
+            excess += 1.0;
+        if (median - d[i] > far_off)
+            excess -= 1.0;
+    }
+    return perf_fabs_(excess);
+}
+
 /* ---- verdicts ---- */
 
 PERF_FN double perf_metric_p_(perf_metric m)
@@ -1319,6 +1359,37 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, 
     return needed;
 }
 
+/* The answer of a log interval to a rule with one threshold, log t. */
+PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio, double log_t)
+{
+    if (log_ratio.high < log_t) {
+        v->decision = PERF_ACCEPT;
+        v->reason = "the whole interval clears the threshold";
+    } else if (log_ratio.low > log_t) {
+        v->decision = PERF_REJECT;
+        v->reason = "the whole interval misses the threshold";
+    } else {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = "the interval contains the threshold";
+    }
+}
+
+/* The same for "the same within x %", limits at -log t and log t: each limit is a one-sided test,
+ * and ACCEPT needs both (Schuirmann 1987).                                                       */
+PERF_FN void perf_verdict_decide_same_(perf_verdict *v, perf_interval log_ratio, double log_t)
+{
+    if (log_ratio.low > -log_t && log_ratio.high < log_t) {
+        v->decision = PERF_ACCEPT;
+        v->reason = "the whole interval lies within both limits";
+    } else if (log_ratio.low > log_t || log_ratio.high < -log_t) {
+        v->decision = PERF_REJECT;
+        v->reason = "the whole interval lies outside the limits";
+    } else {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = "the interval contains a limit";
+    }
+}
+
 /* Fills in the verdict from a log interval that already includes the resolution of the clock. */
 PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
                                   const perf_compare_opts *o)
@@ -1337,18 +1408,16 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     else
         v->warnings |= PERF_WARN_UNBOUNDED;
     v->pairs_needed = 0.0;
-    if (log_ratio.high < t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval clears the threshold";
-    } else if (log_ratio.low > t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval misses the threshold";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
+    if (v->rule.kind == PERF_RULE_SAME)
+        perf_verdict_decide_same_(v, log_ratio, t);
+    else
+        perf_verdict_decide_(v, log_ratio, t);
+    if (v->decision == PERF_INCONCLUSIVE) {
         v->pairs_needed = perf_pairs_needed_(v, n, half, log_ratio.estimate - t);
-        v->reason = "too few measurements for an interval";
-        if (bounded)
-            v->reason = "the interval contains the threshold";
+        if (v->rule.kind == PERF_RULE_SAME)
+            v->pairs_needed = perf_pairs_needed_(v, n, half, perf_fabs_(log_ratio.estimate) - t);
+        if (!bounded)
+            v->reason = "too few measurements for an interval";
     }
     perf_verdict_guard(v, &o->guard);
 }
@@ -1373,18 +1442,43 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
     return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
 }
 
-/* The typical ratio of pairs.  Where the arms differ in shape three ways to say "typical" differ:
- * then what is said holds for all of them.  Sorts the logs.                                      */
+/* Below this many pairs the typical ratio holds the interval from signs, too: where one arm has two
+ * speeds, signed ranks of few pairs are wrong in up to .13 a side.                               */
+#define PERF_FEW_PAIRS_ 20
+
+/* The typical ratio of pairs.  Arms of one shape: the interval from signed ranks.  Else the median
+ * of the pairs' ratios (from signs) and the ratio of medians differ: the answer holds for both.
+ * Sorts the logs.                                                                                */
 PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
 {
-    perf_interval r = perf_signed_rank_(s->logs, s->na, tail);
+    perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
+    perf_interval signs = perf_quantile_interval(s->logs, s->na, 0.5, v->confidence), r;
+    double        excess = perf_spikes_excess_(s->logs, s->na);
+    const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
 
-    if (!perf_lopsided_(s->logs, s->na, 1.4, 0.0) && !perf_unlike_(s))
+    if (unlike || excess >= 3.0)
+        v->warnings |= PERF_WARN_SHAPE;
+    if (unlike || excess > 0.0) {
+        r = perf_hull_(signs, perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5)));
+        r.estimate = perf_quantile_(s->logs, s->na, 0.5);
         return r;
-    v->warnings |= PERF_WARN_SHAPE;
-    r = perf_hull_(r, perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5)));
-    r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, v->confidence));
-    r.estimate = perf_quantile_(s->logs, s->na, 0.5);
+    }
+    if (s->na < PERF_FEW_PAIRS_)
+        return perf_hull_(ranks, signs);
+    return ranks;
+}
+
+/* The ratio of medians of pairs.  Medians of few jump between two speeds: so below 32 pairs the
+ * interval holds that of the typical ratio, below 20 the one from signs.  Sorts the logs.        */
+PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
+{
+    double        tail = 0.5 - 0.5 * confidence;
+    perf_interval r = perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5));
+
+    if (s->na < PERF_FEW_MEDIANS_)
+        r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
+    if (s->na < PERF_FEW_PAIRS_)
+        r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
     return r;
 }
 
@@ -1403,19 +1497,31 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
     }
     if (s->logs && perf_metric_is_typical_(metric))
         return perf_typical_pairs_(v, s, tail);
+    if (s->logs && metric == PERF_METRIC_P50)
+        return perf_median_pairs_(s, v->confidence);
     if (s->logs)
         shrink = perf_pair_shrink_(s, p);
-    r = perf_quantile_ratio_(s, p, tail, shrink);
-    if (s->logs && metric == PERF_METRIC_P50 && s->na < 32)     /* medians of few jump between    */
-        r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));     /* two speeds             */
-    return r;
+    return perf_quantile_ratio_(s, p, tail, shrink);
+}
+
+/* 1: the interval would decide by itself, without the step of a clock. */
+PERF_FN int perf_decides_(const perf_verdict *v, perf_interval log_ratio)
+{
+    perf_verdict exact = *v;
+    double       t = perf_log_(v->threshold);
+
+    if (v->rule.kind == PERF_RULE_SAME)
+        perf_verdict_decide_same_(&exact, log_ratio, t);
+    else
+        perf_verdict_decide_(&exact, log_ratio, t);
+    return exact.decision != PERF_INCONCLUSIVE;
 }
 
 /* Judges two arms: values are good, and there is one at least of each. */
 PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
 {
     perf_interval r;
-    double        tick, t = perf_log_(v->threshold);
+    double        tick;
 
     PERF_LIBC_(memcpy)(s->sorted_a, s->a, s->na * sizeof *s->a);
     PERF_LIBC_(memcpy)(s->sorted_b, s->b, s->nb * sizeof *s->b);
@@ -1429,12 +1535,16 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf
     if (s->nb < s->na)
         v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && (r.high < t || r.low > t) && tick > 0.0) {
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_decides_(v, r)) {
         v->reason = "the clock is too coarse for this: time more work at once";
         v->pairs_needed = PERF_INF_;
     }
     if (v->warnings & PERF_WARN_MEAN)
         perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
+    if (s->logs && s->na < 100 && v->rule.metric == PERF_METRIC_P50 && perf_unlike_(s)) {
+        v->warnings |= PERF_WARN_SHAPE;
+        perf_verdict_cap_(v, "medians of so few values mean little where the two differ in shape");
+    }
 }
 
 /* What was handed over to be compared; pairs: nx is ny. */
@@ -1683,13 +1793,15 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
             perf_put_(o, " better by >= ");
         else if (r->kind == PERF_RULE_REDUCTION)
             perf_put_(o, " down by >= ");
+        else if (r->kind == PERF_RULE_SAME)
+            perf_put_(o, " the same within ");
         else
             perf_put_(o, " no more than ");
     }
     perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
     if (is_speedup)
         perf_put_(o, "x");
-    else if (r->kind == PERF_RULE_REDUCTION)
+    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
         perf_put_(o, " %");
     else
         perf_put_(o, " % worse");
@@ -1977,6 +2089,173 @@ PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
     return PERF_OK;
 }
 
+/* ---- columns of a file ---- */
+
+#define PERF_DOUBT_LOG_ (-9.21)         /* log of the chance, 1 in 10,000, that begins a doubt    */
+
+/* What chance makes of a column: logs of two probabilities. */
+typedef struct perf_chance_ {
+    double log_order;                   /* its values in random order come out sorted             */
+    double log_tie;                     /* two of them are equal                                  */
+} perf_chance_;
+
+/* With m_i values of each kind: the product of m_i! over n!, and the sum of (m_i / n)^2. */
+PERF_FN perf_chance_ perf_chance_of_(const double *sorted, size_t n)
+{
+    perf_chance_ c = PERF_ZERO;
+    double       all = PERF_CAST_(double, n), ties = 0.0, run = 0.0;
+    size_t       i;
+
+    for (i = 0; i < n; i++) {
+        run += 1.0;
+        c.log_order += perf_log_(run) - perf_log_(PERF_CAST_(double, i + 1));
+        if (i + 1 == n || sorted[i + 1] > sorted[i]) {
+            ties += run / all * (run / all);
+            run = 0.0;
+        }
+    }
+    c.log_tie = perf_log_(ties);
+    return c;
+}
+
+/* 1: no value is below (toward -1: above) the one before it. */
+PERF_FN int perf_is_monotone_(const double *x, size_t n, double toward)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++)
+        if ((x[i] - x[i - 1]) * toward < 0.0)
+            return 0;
+    return 1;
+}
+
+/* 1: all values stand in groups of `each` equal ones. */
+PERF_FN int perf_is_doubled_(const double *x, size_t n, size_t each)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (x[i] < x[i - i % each] || x[i] > x[i - i % each])
+            return 0;
+    return 1;
+}
+
+/* 1: from `period` on the values are those that stood so much earlier. */
+PERF_FN int perf_is_periodic_(const double *x, size_t n, size_t period)
+{
+    size_t i;
+
+    for (i = period; i < n; i++)
+        if (x[i] < x[i - period] || x[i] > x[i - period])
+            return 0;
+    return 1;
+}
+
+/* 1: every second value is above the median, the others are below. */
+PERF_FN int perf_is_alternating_(const double *x, size_t n, double median)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++)
+        if (!((x[i] - median) * (x[i - 1] - median) < 0.0))
+            return 0;
+    return 1;
+}
+
+/* 1: as many equal values as `equal` are no chance. */
+PERF_FN int perf_is_no_chance_(const perf_chance_ *c, size_t equal)
+{
+    return c->log_tie * PERF_CAST_(double, equal) < PERF_DOUBT_LOG_;
+}
+
+/* What speaks against one column; sorted: its values in ascending order. */
+PERF_FN const char *perf_order_doubt_(const double *x, const double *sorted, size_t n)
+{
+    perf_chance_ c = perf_chance_of_(sorted, n);
+    size_t       k;
+
+    if (c.log_order < PERF_DOUBT_LOG_ && perf_is_monotone_(x, n, 1.0))
+        return "sorted by value: the order of time is lost";
+    if (c.log_order < PERF_DOUBT_LOG_ && perf_is_monotone_(x, n, -1.0))
+        return "sorted by value, largest first: the order of time is lost";
+    for (k = 2; k <= n / 2 && k <= 16; k++)
+        if (n % k == 0 && perf_is_no_chance_(&c, n - n / k) && perf_is_doubled_(x, n, k))
+            return "each value is written more than once";
+    for (k = 2; k <= n / 2; k++)
+        if (perf_is_no_chance_(&c, n - k) && perf_is_periodic_(x, n, k))
+            return "the same values again and again: parts of it are copies";
+    if (n >= 18 && perf_is_alternating_(x, n, perf_quantile_(sorted, n, 0.5)))
+        return "large and small values alternate: are these two columns in one?";
+    return PERF_NULL_;
+}
+
+/* What speaks against two columns of n values each. */
+PERF_FN const char *perf_copy_doubt_(const double *x, const double *other, size_t n)
+{
+    double low = PERF_INF_, high = 0.0, ratio;
+    int    is_copy = 1;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        ratio = other[i] / x[i];
+        low = perf_least_(ratio, low);
+        high = perf_most_(ratio, high);
+        if (x[i] < other[i] || x[i] > other[i])
+            is_copy = 0;
+    }
+    if (is_copy)
+        return "the same numbers as the other side: a copy";
+    if (high - low <= 1e-9 * high)
+        return "the other side times a constant: computed, not measured";
+    return PERF_NULL_;
+}
+
+/* A sorted copy of the positive numbers of x in `into`; returns how many there are. */
+PERF_FN size_t perf_sorted_durations_(const double *x, size_t n, double *into)
+{
+    size_t i, count = 0;
+
+    for (i = 0; i < n; i++)
+        if (perf_is_duration_(x[i]))
+            into[count++] = x[i];
+    perf_sort_values_(into, count);
+    return count;
+}
+
+PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
+                                      size_t n_other)
+{
+    const char *doubt = PERF_NULL_;
+    double      local[512], *sorted = PERF_NULL_, *sorted_other, ratio;
+    size_t      count, count_other = 0;
+
+    if (!x || !n || n > SIZE_MAX / 64 || n_other > SIZE_MAX / 64)
+        return doubt;
+    if (!other)
+        n_other = 0;
+    sorted = perf_scratch_(local, 512, n + n_other);
+    if (!sorted)
+        return doubt;
+    sorted_other = sorted + n;
+    count = perf_sorted_durations_(x, n, sorted);
+    if (n_other)
+        count_other = perf_sorted_durations_(other, n_other, sorted_other);
+    if (count == n)                                 /* else the values are refused anyway         */
+        doubt = perf_order_doubt_(x, sorted, n);
+    if (!doubt && count == n && count_other == n_other && n == n_other) {
+        perf_chance_ c = perf_chance_of_(sorted, n);
+        if (perf_is_no_chance_(&c, n))
+            doubt = perf_copy_doubt_(x, other, n);
+    }
+    if (!doubt && count && count_other) {
+        ratio = perf_quantile_(sorted_other, count_other, 0.5) / perf_quantile_(sorted, count, 0.5);
+        if (ratio > 900.0 || ratio < 1.0 / 900.0)
+            doubt = "the two sides differ by a factor near 1,000 or more: are the units the same?";
+    }
+    perf_scratch_free_(sorted, local);
+    return doubt;
+}
+
 /* ---- sequential ---- */
 
 /* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
@@ -2013,18 +2292,37 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
     PERF_LIBC_(memset)(s, 0, sizeof *s);
     perf_seq_start_(s->accept);
     perf_seq_start_(s->reject);
+    perf_seq_start_(s->faster);
+    perf_seq_start_(s->slower);
     s->level = PERF_NAN_;                           /* which no capital reaches                   */
     if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
         return PERF_EINVAL;
+    if (rule)
+        s->kind = rule->kind;
     s->log_threshold = perf_log_(t);
-    s->tick = tick + 1e-12;                         /* rounding of the logs: ties stay ties       */
+    s->tick = perf_step_log_(tick, tick) + 1e-12;   /* rounding of the logs: ties stay ties       */
     s->level = 2.0 / (1.0 - c);
     return PERF_OK;
 }
 
+/* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
+ * for lying outside has.                                                                         */
+PERF_FN void perf_seq_same_(perf_seq *s, double log_ratio, int *accept, int *reject)
+{
+    double from_lower = log_ratio + s->log_threshold;
+
+    if (*accept)
+        s->below = 1;
+    if (perf_seq_bet_(s->slower, from_lower - s->tick, 1.0) >= s->level)
+        s->above = 1;
+    if (perf_seq_bet_(s->faster, from_lower + s->tick, -1.0) >= s->level)
+        *reject = 1;
+    *accept = s->below && s->above;
+}
+
 PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate)
 {
-    double d;
+    double log_ratio;
     int    accept, reject;
 
     if (!s)
@@ -2036,9 +2334,11 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
     s->pairs++;
     if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
         return s->decision;
-    d = perf_log_(candidate) - perf_log_(baseline) - s->log_threshold;
-    accept = perf_seq_bet_(s->accept, d + s->tick, -1.0) >= s->level;
-    reject = perf_seq_bet_(s->reject, d - s->tick, 1.0) >= s->level;
+    log_ratio = perf_log_(candidate) - perf_log_(baseline);
+    accept = perf_seq_bet_(s->accept, log_ratio - s->log_threshold + s->tick, -1.0) >= s->level;
+    reject = perf_seq_bet_(s->reject, log_ratio - s->log_threshold - s->tick, 1.0) >= s->level;
+    if (s->kind == PERF_RULE_SAME)
+        perf_seq_same_(s, log_ratio, &accept, &reject);
     if (accept == reject)
         return PERF_INCONCLUSIVE;
     s->decision = PERF_REJECT;

@@ -73,7 +73,8 @@ typedef struct perf_summary {
 } perf_summary;
 
 /* >>compare: is the candidate better by as much as you asked? -------------------------------------
- * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.
+ * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.  (Of
+ * PERF_RULE_SAME: lies within both limits, outside of them.)
  * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  A
  * wrong ACCEPT has a chance of at most half of 1 - confidence (2.5 %), and so has a wrong REJECT.
  * docs/statistics.md says why, and what is assumed.                                              */
@@ -89,7 +90,8 @@ typedef enum perf_metric {              /* what is compared, candidate against b
 typedef enum perf_rule_kind {
     PERF_RULE_SPEEDUP,                  /* amount: factor;  0 -> 1.3   "speed-up >= 1.3x"         */
     PERF_RULE_REDUCTION,                /* amount: percent; 0 -> 20    "down >= 20 %"             */
-    PERF_RULE_NO_REGRESSION             /* amount: percent; 0 -> 2     "no more than 2 % worse"   */
+    PERF_RULE_NO_REGRESSION,            /* amount: percent; 0 -> 2     "no more than 2 % worse"   */
+    PERF_RULE_SAME                      /* amount: percent; 0 -> 2     "the same within 2 %"      */
 } perf_rule_kind;
 
 typedef struct perf_rule {              /* an acceptance rule as data; all zero: speed-up >= 1.3x */

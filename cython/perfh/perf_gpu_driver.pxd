@@ -81,6 +81,8 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*device_meter)(int, int, double *) noexcept nogil
         int (*profiler_start)() noexcept nogil
         int (*profiler_stop)() noexcept nogil
+        int (*error_peek)() noexcept nogil
+        int (*error_clear)() noexcept nogil
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept

@@ -73,6 +73,7 @@ cdef extern from "perf_verdict.h" nogil:
         PERF_RULE_SPEEDUP
         PERF_RULE_REDUCTION
         PERF_RULE_NO_REGRESSION
+        PERF_RULE_SAME
 
     ctypedef struct perf_rule:
         perf_rule_kind kind

@@ -21,7 +21,7 @@ static double evaluate(const char *name, double a, double b, double c, double *b
         double      bar;
     } bars[] = {
         {"sqrt", SQRT_BAR},  {"log", 4e-16},       {"log1p", 5e-16},          {"exp", 4e-16},
-        {"erfc", 1e-13},     {"normal_cdf", 1e-12},  {"normal_quantile", 2e-15},
+        {"erfc", 5e-15},     {"normal_cdf", 6e-15},  {"normal_quantile", 2e-15},
         {"t_cdf", 1e-12},    {"t_quantile", 1e-13},  {"beta_cdf", 1e-12},
         {"binomial_cdf", 1e-12},
     };

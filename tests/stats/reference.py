@@ -112,3 +112,8 @@ for df in ["0.5", "2", "5", "30", "1000", "1e4", "1e6", "1e7", "1e9"]:
             show("t_cdf", [float(value), float(df)],
                  mp.exp(t_density_log(-mp.mpf(float(value)), mp.mpf(df)))
                  * t_tail_scaled(-mp.mpf(float(value)), mp.mpf(df)))
+# Where the series of erfc would cancel, and where z / sqrt(2) would be rounded.
+for x in [1.0, 1.0967272422498955, 1.25, 1.5, 1.75, 1.9368810510220986, 1.988, 1.9999, 2.0001, 2.5]:
+    show("erfc", [x], mp.erfc(mp.mpf(x)))
+for z in [-1.4999, -1.5001, -2.0, -2.75195092989809, -2.8114, -5.5, -20.25, -30.1, -36.6, -37.4]:
+    show("normal_cdf", [z], mp.erfc(-mp.mpf(z) / mp.sqrt(2)) / 2)
