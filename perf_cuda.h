@@ -416,6 +416,10 @@ PERF_COLD_FN_ void perf_gpu_freshen_(void)
     perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_tick_ns_());
 }
 
+/* Memory that is never given back. */
+#define perf_gpu_keep_(g, bytes)                                                                  \
+    perf_pool_(PERF_NULL_, &(g)->pool, &(g)->pool_end, bytes, 65536, 0)
+
 /* The line of a context, made on first sight; NULL without memory.  `ctx` is current. */
 PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                                 void *ctx)
@@ -441,7 +445,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
     for (l = g->lines; l && (l->ctx != ctx || PERF_GET_(&l->dead)); l = l->next) {
     }
     if (!l)
-        l = PERF_CAST_(perf_gpu_line_ *, perf_keep_(g, sizeof *l));
+        l = PERF_CAST_(perf_gpu_line_ *, perf_gpu_keep_(g, sizeof *l));
     if (l && !l->ctx) {
         l->ctx = ctx;
         l->ctx_id = id;
@@ -1391,7 +1395,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     if (!t) {
         if (!perf_lock_(r))
             return PERF_NULL_;
-        t = PERF_CAST_(perf_gpu_track_ *, perf_keep_(g, sizeof *t));
+        t = PERF_CAST_(perf_gpu_track_ *, perf_gpu_keep_(g, sizeof *t));
         perf_unlock_(r);
         if (t)
             t->recorder = perf_track_make_(r, name);
@@ -2077,7 +2081,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
     now.name = perf_name_intern_(r, &site);
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(g, sizeof *added));
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_gpu_keep_(g, sizeof *added));
     perf_unlock_(r);
     if (!added || !now.name || !perf_gpu_lock_(&g->lock, 1))
         return added && now.name ? PERF_ESTATE : PERF_ENOMEM;

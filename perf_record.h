@@ -92,6 +92,8 @@ PERF_FN perf_status perf_error(void);
  *       written; perf_stream_flush_  writes one ring (lock held)
  *   perf_sink_, perf_label_, perf_label_of_, PERF_SINK_  scopes also go there; perf_recorder_get_
  *   perf_source_, perf_source_add_, perf_sources_collect_  durations from elsewhere
+ *   PERF_ENVIRONMENT_, perf_env_unknown_, perf_env_resembles_  variables that nobody reads
+ *   perf_children_, perf_children_count_, perf_shown_  what forked processes have recorded
  *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
@@ -369,6 +371,8 @@ typedef struct perf_registry_ {
     struct perf_source_ *sources;       /* who else has durations to tell                         */
     void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
     void (*put_diagnosis)(struct perf_out_ *, int form);                /* of perf_diagnosis.h    */
+    struct perf_family_ *family;        /* NULL: never forked, or no memory for it                */
+    struct perf_member_ *member;        /* this process in it; NULL: the one that began           */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
     uint64_t        reset;      /* ticks of the last one                                          */
@@ -454,8 +458,119 @@ PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
 #endif
 }
 
+/* ---- forked children: what they record is seen by their parents ----
+ *
+ * A process that forks makes one block that all its descendants share.  A child takes from there the
+ * memory of its names and cells, so its parents can count them, however the child has ended.     */
+
+#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
+#define PERF_CHILD_STEP_   16384                        /* of a child's pools                     */
+
+typedef struct perf_shown_ {    /* a recorder of a child                                          */
+    struct perf_shown_ *next;
+    perf_cell_        **cell;   /* as in perf_recorder_                                           */
+    uint32_t            room;
+} perf_shown_;
+
+typedef struct perf_member_ {   /* a forked process                                               */
+    struct perf_member_ *next;  /* all of the family, newest first                                */
+    struct perf_member_ *parent;        /* NULL: the process that made the block                  */
+    perf_shown_         *recorders;
+    struct perf_name_  **names; /* by id, from `inherited` on; NULL: no new ones                  */
+    uint32_t             inherited;     /* smaller ids are its parent's                           */
+    uint32_t             forgotten;     /* 1: by perf_reset() of a parent                         */
+} perf_member_;
+
+typedef struct perf_family_ {
+    uint64_t      used;         /* bytes                                                          */
+    uint64_t      full;         /* how often there was no room                                    */
+    perf_member_ *members;
+} perf_family_;
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+/* Before a fork: makes the block if there is none. */
+PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
+{
+    int   was = PERF_ERRNO_;
+    void *p;
+
+    if (PERF_ACQ_(&r->family))
+        return;
+    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
+    if (PERF_PTR_(intptr_t, p) != -1) {
+        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
+        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+    }
+    PERF_ERRNO_ = was;
+}
+
+/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
+PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
+{
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at;
+
+    at = PERF_GET_(&family->used) < PERF_FAMILY_BYTES_
+             ? __atomic_fetch_add(&family->used, size, 0) : PERF_FAMILY_BYTES_;
+    if (at + size <= PERF_FAMILY_BYTES_)
+        return PERF_PTR_(char *, family) + at;
+    (void)__atomic_fetch_add(&family->full, 1, 0);
+    return PERF_NULL_;
+}
+
+/* A child's place in its family, made when it first takes the lock. */
+PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m, *first;
+
+    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
+    if (!family)
+        return;
+    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
+    if (m) {
+        m->parent = r->member;
+        m->inherited = r->count;
+        first = PERF_ACQ_(&family->members);
+        do
+            m->next = first;
+        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE));
+    }
+    r->member = m;
+}
+
+/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
+{
+    size_t size = bytes > PERF_CHILD_STEP_ ? bytes : PERF_CHILD_STEP_;
+    void  *p = r && r->member ? perf_family_take_(r->family, size) : PERF_NULL_;
+
+    if (p)
+        *step = size;
+    return p ? p : perf_pages_(*step, wipe);
+}
+
+/* Shows the parents of a child a new recorder. */
+PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_member_ *m = r->member;
+
+    t->shown = m ? PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown))
+                 : PERF_NULL_;
+    if (t->shown) {
+        t->shown->next = m->recorders;
+        PERF_REL_(&m->recorders, t->shown);
+    }
+}
+#else
+#define perf_member_make_(r)                      PERF_CAST_(void, (r))
+#define perf_pool_pages_(r, bytes, step, wipe)    (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
+#define perf_recorder_show_(r, t)                 PERF_CAST_(void, (t))
+#endif
+
 /* `bytes` more of a pool that grows by `step`; never given back. */
-PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t step, int wipe)
+PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
+                               size_t step, int wipe)
 {
     char *p;
 
@@ -463,7 +578,7 @@ PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t ste
     if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
         if (step < bytes)
             step = bytes;
-        p = PERF_CAST_(char *, perf_pages_(step, wipe));
+        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
         if (!p)
             return PERF_NULL_;
         *pool = p;
@@ -475,8 +590,8 @@ PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t ste
 }
 
 /* The same from the registry, with its lock held, or from the calling thread's recorder. */
-#define perf_keep_(r, bytes) perf_pool_(&(r)->pool, &(r)->pool_end, bytes, 65536, 0)
-#define perf_room_(t, bytes) perf_pool_(&(t)->pool, &(t)->pool_end, bytes, 262144, 1)
+#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+#define perf_room_(t, bytes) perf_pool_((t)->home, &(t)->pool, &(t)->pool_end, bytes, 262144, 1)
 
 /* Who is running: unique among the threads of the system while the thread lives. */
 PERF_COLD_FN_ uint32_t perf_thread_id_(void)
@@ -548,6 +663,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
     r->spent = perf_spent_since_(PERF_NULL_, 0);
+    perf_member_make_(r);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
     PERF_SET_(&r->lock, 0u);
@@ -585,9 +701,17 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 #else                                           /* musl's takes only three, and is always there   */
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
 #endif
-extern int   perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
+extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
 extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
+
+PERF_COLD_FN_ void perf_at_fork_(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r)
+        perf_family_make_(r);
+}
 
 /* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
  * what its parent has recorded; else when it next takes the lock.                                */
@@ -677,8 +801,8 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
 #if defined(__linux__) && !PERF_TCC_
-        if (r == mine && PERF_PTR_(uintptr_t, &perf_at_fork_) != 0)
-            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
+        if (r == mine && PERF_PTR_(uintptr_t, &perf_atfork_) != 0)
+            (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 #endif
     }
     if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
@@ -721,6 +845,8 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
     r->hash_room = room;
     PERF_REL_(&r->names, table);
     PERF_REL_(&r->room, room);
+    if (r->member)
+        PERF_REL_(&r->member->names, table);
     return 1;
 }
 
@@ -761,7 +887,9 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
         if (n->hash == hash && n->kind == kind && n->length == length &&
             !PERF_LIBC_(memcmp)(n->site.name, name, length))
             return n;
-    if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
+    if (r->count >= PERF_NAMES_MAX_)
+        return PERF_NULL_;
+    if ((r->count >= r->room || (r->member && !r->member->names)) && !perf_table_grow_(r))
         return PERF_NULL_;
     if (place > PERF_NAME_MAX_)
         file += place - PERF_NAME_MAX_;
@@ -892,6 +1020,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     r->alive++;
     t->made = t->birth = perf_scope_ticks_(r);
     perf_ring_set_(r, t);
+    perf_recorder_show_(r, t);
     if (thread) {
         t->next_same = *same;
         PERF_REL_(same, t);
@@ -1185,6 +1314,10 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
         PERF_LIBC_(memcpy)(table, t->cell, t->room * sizeof *table);
     PERF_REL_(&t->cell, table);                 /* readers take `room` first, then the table      */
     PERF_REL_(&t->room, room);
+    if (t->shown) {
+        PERF_REL_(&t->shown->cell, table);
+        PERF_REL_(&t->shown->room, room);
+    }
     return 1;
 }
 
@@ -2424,6 +2557,186 @@ typedef struct perf_source_ {
     void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
 } perf_source_;
 
+/* ---- the environment ---- */
+
+/* All variables that the headers read. */
+#define PERF_ENVIRONMENT_ "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE"
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+extern char **perf_environ_ __asm__(PERF_SYM_("environ"));
+
+/* Is a name of `length` bytes in this list, whose words end with a comma? */
+PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t length)
+{
+    const char *at = list;
+
+    for (; at; at = PERF_LIBC_(strchr)(at, ',')) {
+        while (*at == ',' || *at == ' ')
+            at++;
+        if (!PERF_LIBC_(strncmp)(at, name, length) && (!at[length] || at[length] == ','))
+            return 1;
+    }
+    return 0;
+}
+
+/* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
+ * headers nor Linux' own perf read.  Returns its length, 0: there is none.                       */
+PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
+{
+    static const char *const linux_perf = "PERF_CONFIG, PERF_EXEC_PATH, PERF_PAGER, "
+                                          "PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+    size_t length;
+
+    while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
+        *name = perf_environ_[(*at)++];
+        length = PERF_LIBC_(strcspn)(*name, "=");
+        if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
+            !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
+            !perf_env_listed_(linux_perf, *name, length))
+            return length;
+    }
+    return 0;
+}
+
+/* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
+PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
+{
+    size_t letters = PERF_LIBC_(strlen)(word), shorter = length < letters ? length : letters;
+    size_t head = 0, tail = 0;
+
+    while (head < shorter && name[head] == word[head])
+        head++;
+    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
+        tail++;
+    return length - head - tail <= 2 && letters - head - tail <= 2;
+}
+#else
+#define perf_env_unknown_(at, name)                PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
+#define perf_env_resembles_(name, length, word)    0
+#endif
+
+/* ---- forked children, as their parent sees them ---- */
+
+#define PERF_CHILD_NAMES_ 32
+typedef struct perf_children_ { /* what all descendants of this process have recorded             */
+    uint64_t calls, processes;
+    int      whole;             /* 0: some of it is where it cannot be read                       */
+    uint32_t names;             /* the first PERF_CHILD_NAMES_ that were met                      */
+    struct {
+        const char *name;
+        uint64_t    calls;
+    } name[PERF_CHILD_NAMES_];
+} perf_children_;
+
+/* Does p lie in the block?  A child that found no room there points to memory of its own. */
+PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
+{
+    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < PERF_FAMILY_BYTES_ - 4096;
+}
+
+/* Is m a child of this process, or one of its children's? */
+PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
+{
+    const perf_member_ *p = m->parent;
+
+    while (p && p != r->member)
+        p = p->parent;
+    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
+}
+
+PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
+
+    for (; m; m = m->next)
+        if (perf_member_ours_(r, m))
+            PERF_SET_(&m->forgotten, 1u);
+}
+
+/* The name of an id of a child; NULL: it cannot be read. */
+PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *r, const perf_member_ *m,
+                                                  uint32_t id)
+{
+    perf_name_ **names;
+
+    while (m && m != r->member && id < m->inherited)
+        m = m->parent;
+    names = m == r->member ? PERF_ACQ_(&r->names) : PERF_ACQ_(&m->names);
+    if (m == r->member)
+        return names[id];
+    if (!perf_family_has_(r->family, names) || !perf_family_has_(r->family, names[id]))
+        return PERF_NULL_;
+    return names[id];
+}
+
+PERF_COLD_FN_ void perf_children_add_(perf_children_ *c, const char *name, uint64_t calls)
+{
+    uint32_t i = 0;
+
+    c->calls += calls;
+    while (i < c->names && PERF_LIBC_(strcmp)(c->name[i].name, name))
+        i++;
+    if (i == PERF_CHILD_NAMES_)
+        return;
+    if (i == c->names)
+        c->name[c->names++].name = name;
+    c->name[i].calls += calls;
+}
+
+/* Calls of a name in one recorder of a child. */
+PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
+{
+    perf_cell_ *c = first;
+    uint64_t    calls = 0, cells = 0;
+
+    while (perf_family_has_(family, c) && cells++ < PERF_FAMILY_BYTES_ / 64) {
+        calls += PERF_GET_(&c->count);
+        c = PERF_ACQ_(&c->kin);
+        if (c == first)
+            break;
+    }
+    return calls;
+}
+
+/* Adds the scopes of one child. */
+PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, perf_children_ *c)
+{
+    const perf_shown_ *shown = PERF_ACQ_(&m->recorders);
+    const uint64_t     before = c->calls;
+    const perf_name_  *name;
+    perf_cell_       **cell;
+    uint64_t           calls;
+    uint32_t           id, room;
+
+    for (; shown; shown = shown->next) {
+        room = PERF_ACQ_(&shown->room);
+        cell = PERF_ACQ_(&shown->cell);
+        for (id = 1; id < room && perf_family_has_(r->family, cell); id++) {
+            calls = perf_shown_calls_(r->family, PERF_ACQ_(&cell[id]));
+            name = calls ? perf_member_name_(r, m, id) : PERF_NULL_;
+            if (calls && !name)
+                c->whole = 0;
+            else if (name && PERF_KIND_HOST_(name->kind))
+                perf_children_add_(c, name->site.name, calls);
+        }
+    }
+    c->processes += c->calls > before;
+}
+
+/* The scopes of all descendants that have recorded any. */
+PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    c->whole = !family || !PERF_GET_(&family->full);
+    for (; m; m = m->next)
+        if (perf_member_ours_(r, m))
+            perf_member_add_(r, m, c);
+}
+
 /* ---- switches ---- */
 
 PERF_FN perf_status perf_error(void)
@@ -2538,6 +2851,7 @@ PERF_FN void perf_reset(void)
     r->retired_bytes = 0;
     r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
+    perf_children_forget_(r);
     perf_unlock_(r);
     perf_loops_free_(loop);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)

@@ -209,6 +209,52 @@ PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, int name, const perf_row_ *row,
     o->skip = skip;
 }
 
+/* Names what is set and read by nobody: a slip of the pen? */
+PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
+{
+    const char *name = "";
+    char        text[41];
+    size_t      at = 0, length = perf_env_unknown_(&at, &name), said;
+
+    for (said = 0; length && said < 3; said++) {
+        PERF_LIBC_(memset)(text, 0, sizeof text);
+        PERF_LIBC_(memcpy)(text, name, length < 40 ? length : 40);
+        perf_putf_(o, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
+        length = perf_env_unknown_(&at, &name);
+    }
+}
+
+/* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
+ * names with the most calls.                                                                      */
+PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_children_ c;
+    uint32_t       i, most, said;
+
+    perf_children_count_(r, &c);
+    if (json) {
+        perf_putf_(o, ",\"child_processes\":%.0f,\"child_calls\":%.0f",
+                   PERF_CAST_(double, c.processes), PERF_CAST_(double, c.calls));
+        return;
+    }
+    if (!c.calls)
+        return;
+    perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
+               PERF_CAST_(double, c.processes), c.processes > 1 ? "es" : "",
+               PERF_CAST_(double, c.calls));
+    for (said = 0; said < 3 && said < c.names; said++) {
+        for (i = most = 0; i < c.names; i++)
+            if (c.name[i].calls > c.name[most].calls)
+                most = i;
+        if (!c.name[most].calls)
+            break;
+        perf_putf_(o, "%s%.40s %.0f", said ? ", " : "", c.name[most].name,
+                   PERF_CAST_(double, c.name[most].calls));
+        c.name[most].calls = 0;
+    }
+    perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
+}
+
 /* Writes what is missing or not as asked: as lines of text, or as members of a JSON object. */
 PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
@@ -247,6 +293,9 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int j
         else if (n > 0)
             perf_putf_(o, "note: %.0f%s%s\n", n, note[i][n > 1 ? 2 : 1], note[i][3]);
     }
+    perf_put_children_(o, s->registry, json);
+    if (!json)
+        perf_put_environment_(o);
     if (!json && PERF_GET_(&s->registry->bad_variant))
         perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
@@ -698,11 +747,34 @@ PERF_COLD_FN_ perf_view perf_view_asked_(const char *word)
     return PERF_VIEW_TABLE;
 }
 
+/* Who forks before it has a scope of its own shall find what its children record. */
+PERF_ATTR_((__constructor__, __used__)) static void perf_at_start_(void)
+{
+    if (perf_getenv_("PERF_REPORT"))
+        (void)perf_registry_read_();
+}
+
+/* A report that was asked for by a slip of the pen does not come: says so. */
+PERF_COLD_FN_ void perf_at_exit_says_(void)
+{
+    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
+    const char *name = "";
+    size_t      at = 0, i, length = perf_env_unknown_(&at, &name);
+
+    for (; length; length = perf_env_unknown_(&at, &name))
+        for (i = 0; i < 2; i++)
+            if (perf_env_resembles_(name, length, asks[i]))
+                (void)fprintf(stderr, "perf.h: %.*s is set, did you mean %s?\n",
+                              PERF_CAST_(int, length), name, asks[i]);
+}
+
 PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
     perf_report_opts o = PERF_ZERO;
 
+    if (!report && !trace)
+        perf_at_exit_says_();
     if (report && *report && PERF_LIBC_(strcmp)(report, "0")) {
         o.view = perf_view_asked_(report);
         if (perf_report_to(stderr, &o) != PERF_OK)

@@ -661,7 +661,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     }
     if (!t->ring_first) {
         t->ring_first = PERF_CAST_(
-            uint64_t *, perf_pool_(&r->pool, &r->pool_end, PERF_TIES_ * 8, 65536, 0));
+            uint64_t *, perf_pool_(r, &r->pool, &r->pool_end, PERF_TIES_ * 8, 65536, 0));
         if (!t->ring_first) {
             perf_stream_fail_(s, PERF_ENOMEM);
             return;

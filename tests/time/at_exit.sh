@@ -40,4 +40,12 @@ done
 PERF_TRACE=t.json ./program
 try "PERF_TRACE" grep -q whole t.json
 try "a trace that cannot be written is said" test -n "$(PERF_TRACE=no/such/t.json ./program 2>&1)"
+PERF_REPROT=1 PERF_CONFIG=none ./program 2>said
+try "a slip of the pen is said" grep -qx 'perf.h: PERF_REPROT is set, did you mean PERF_REPORT?' said
+try "and nothing else" test "$(wc -l <said)" -eq 1
+PERF_MODE=1 PERF_CONFIG=none ./program 2>said
+try "other people's variables are theirs" test ! -s said
+PERF_REPORT=1 PERF_MODE=1 PERF_CONFIG=none ./program 2>said
+try "but the report names them" grep -q '^note: PERF_MODE is set, but is none of PERF_REPORT, ' said
+try "and not those of Linux' perf" sh -c '! grep PERF_CONFIG said'
 finish
