@@ -388,6 +388,8 @@ typedef struct perf_recorder_ {
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
     uint64_t     deeper;        /* `extra` where an event has its depth                           */
     uint64_t     extra;         /* recursive calls that are open; cold from here on               */
+    uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
+    perf_cell_   root;          /* of the call tree; at a multiple of 64 as all cells, for `seen` */
     uint32_t     room;          /* entries of `cell`                                              */
     uint32_t     slots, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
@@ -396,7 +398,6 @@ typedef struct perf_recorder_ {
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
     uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */
     struct perf_shown_ *shown;  /* what parents may read of it; NULL: no forked child's           */
-    uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
@@ -421,7 +422,7 @@ typedef struct perf_recorder_ {
     uint32_t     away_in;                       /* name                                           */
     char         name[32];
     perf_known_  known[64];
-    perf_cell_   root, *roots;                  /* of the call tree; those of idle fibres, by kin */
+    perf_cell_  *roots;                         /* of idle fibres, by kin                         */
     perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
     uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
