@@ -41,38 +41,23 @@ PERF_FN char *ab_copy(const char *s, size_t len)
 
 /* ---- texts of strangers ---- */
 
-/* Bytes of the character at s; 0: it is broken. */
-PERF_FN int ab_utf8(const char *s)
+/* May a character be shown?  No byte that is not UTF-8, no control character (C0, DEL, C1: U+009B
+ * steers a terminal as ESC [ does), none that turns the direction of the text around it.         */
+PERF_FN int ab_is_safe(perf_char_ c)
+{
+    const int line_or_turn = c.code >= 0x2028 && c.code <= 0x202e;
+    const int isolate = c.code >= 0x2066 && c.code <= 0x2069;
+
+    return !c.broken && !c.control && !line_or_turn && !isolate;
+}
+
+/* Bytes of the character at s, at least 1; *safe: may it be shown? */
+PERF_FN size_t ab_character(const char *s, int *safe)
 {
     const perf_char_ c = perf_char_of_(s);
 
-    return c.broken ? 0 : c.bytes;
-}
-
-/* Columns of a terminal that the character at s takes. */
-PERF_FN size_t ab_columns(const char *s)
-{
-    return perf_char_columns_(perf_char_of_(s));
-}
-
-/* Bytes of the character at s, at least 1.  *safe: may it be shown?  No byte that is not UTF-8, no
- * control character (C0, DEL, C1: U+009B steers a terminal as ESC [ does), none that turns the
- * direction of the text around it.                                                               */
-PERF_FN size_t ab_character(const char *s, int *safe)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    int                  n = ab_utf8(s);
-
-    *safe = n > 0;
-    if (n == 1)
-        *safe = *p >= ' ' && *p != 127;
-    if (n == 2 && p[0] == 0xc2)
-        *safe = p[1] >= 0xa0;
-    if (n == 3 && p[0] == 0xe2 && p[1] == 0x80)
-        *safe = !(p[2] >= 0xa8 && p[2] <= 0xae);    /* U+2028 to U+202E                           */
-    if (n == 3 && p[0] == 0xe2 && p[1] == 0x81)
-        *safe = !(p[2] >= 0xa6 && p[2] <= 0xa9);    /* U+2066 to U+2069                           */
-    return n > 0 ? (size_t)n : 1;
+    *safe = ab_is_safe(c);
+    return (size_t)c.bytes;
 }
 
 /* Puts '?' for what may not be shown, in place. */
@@ -576,15 +561,21 @@ PERF_FN ab_text ab_bytes(double x)
     return t;
 }
 
+/* Columns of a character on a terminal; 1 for the '?' that stands for one that is not shown. */
+PERF_FN size_t ab_columns(perf_char_ c)
+{
+    return ab_is_safe(c) ? perf_char_columns_(c) : 1;
+}
+
 /* Columns that a name takes on a terminal, as ab_print_name shows it. */
 PERF_FN size_t ab_width(const char *s)
 {
-    size_t n = 0, len;
-    int    safe;
+    perf_char_ c;
+    size_t     n = 0;
 
-    for (; *s; s += len) {
-        len = ab_character(s, &safe);
-        n += safe ? ab_columns(s) : 1;
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        n += ab_columns(c);
     }
     return n;
 }
@@ -592,19 +583,18 @@ PERF_FN size_t ab_width(const char *s)
 /* The first `most` columns of s, without what could steer a terminal.  Returns how many it took. */
 PERF_FN size_t ab_print_start(FILE *f, const char *s, size_t most)
 {
-    size_t n = 0, len, columns;
-    int    safe;
+    perf_char_ c;
+    size_t     n = 0;
 
-    for (; *s; s += len) {
-        len = ab_character(s, &safe);
-        columns = safe ? ab_columns(s) : 1;
-        if (n + columns > most)
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (n + ab_columns(c) > most)
             break;
-        if (safe)
-            fwrite(s, 1, len, f);
+        n += ab_columns(c);
+        if (ab_is_safe(c))
+            fwrite(s, 1, (size_t)c.bytes, f);
         else
             putc('?', f);
-        n += columns;
     }
     return n;
 }
@@ -627,51 +617,48 @@ PERF_FN void ab_print_column(FILE *f, const char *s, size_t most, size_t width)
  * differ in them alone stay apart in JSON, too; NULL: all of it is UTF-8.                        */
 PERF_FN char *ab_as_utf8(const char *text, size_t *len)
 {
-    size_t i, k, n = 0, bad = 0;
-    char  *t, two[3];
+    size_t     i, n = 0, bad = 0;
+    char      *t;
+    perf_char_ c;
 
-    for (i = 0; i < *len; i += k ? k : 1)
-        bad += !(k = (size_t)ab_utf8(text + i));
+    for (i = 0; i < *len; i += (size_t)c.bytes) {
+        c = perf_char_of_(text + i);
+        bad += c.broken != 0;
+    }
     if (!bad)
         return NULL;
     t = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
-    for (i = 0; i < *len; i += k ? k : 1) {
-        k = (size_t)ab_utf8(text + i);
-        snprintf(two, sizeof two, "%02x", (unsigned)(unsigned char)text[i]);
-        memcpy(t + n, k ? text + i : "\xef\xbf\xbd", k ? k : 3);
-        memcpy(t + n + 3, two, k ? 0 : 2);
-        n += k ? k : 5;
+    for (i = 0; i < *len; i += (size_t)c.bytes) {
+        c = perf_char_of_(text + i);
+        if (c.broken) {
+            n += (size_t)snprintf(t + n, 6, "\xef\xbf\xbd%02x", (unsigned)c.code);
+        } else {
+            memcpy(t + n, text + i, (size_t)c.bytes);
+            n += (size_t)c.bytes;
+        }
     }
     t[n] = '\0';
     *len = n;
     return t;
 }
 
-/* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD; control characters, C1
- * too, are escaped: the text may be shown on a terminal.                                         */
+/* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD; what may not be shown, C1
+ * controls too, is escaped: the text may go to a terminal.                                       */
 PERF_FN void ab_print_json(FILE *f, const char *s)
 {
-    const unsigned char *p;
-    size_t               n;
-    int                  safe;
+    perf_char_ c;
 
     putc('"', f);
-    for (; *s; s += n) {
-        p = (const unsigned char *)s;
-        n = ab_character(s, &safe);
-        if (*p == '"' || *p == '\\')
-            fprintf(f, "\\%c", *p);
-        else if (safe)
-            fwrite(s, 1, n, f);
-        else if (ab_utf8(s) == 0)
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (*s == '"' || *s == '\\')
+            fprintf(f, "\\%c", *s);
+        else if (c.broken)
             fputs("\\ufffd", f);
-        else if (n == 1)
-            fprintf(f, "\\u%04x", (unsigned)*p);
-        else if (n == 2)
-            fprintf(f, "\\u%04x", (unsigned)(p[0] & 0x1f) << 6 | (p[1] & 0x3f));
+        else if (ab_is_safe(c))
+            fwrite(s, 1, (size_t)c.bytes, f);
         else
-            fprintf(f, "\\u%04x",
-                    (unsigned)(p[0] & 0x0f) << 12 | (unsigned)(p[1] & 0x3f) << 6 | (p[2] & 0x3f));
+            fprintf(f, "\\u%04x", (unsigned)c.code);
     }
     putc('"', f);
 }

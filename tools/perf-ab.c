@@ -7,20 +7,23 @@
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
  * Markdown, page.h HTML, process.h one command, run.h rounds of them, ranks.h several processes,
- * protocol.h calibration.  This file: options and order.
+ * merge.h and convert.h commands, protocol.h calibration.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */
 #define _DARWIN_C_SOURCE
 
 #include "ab.h"
+#include "convert.h"
 #include "judge.h"
 #include "look.h"
+#include "merge.h"
 #include "page.h"
 #include "protocol.h"
 #include "ranks.h"
 #include "read.h"
 #include "run.h"
+#include "say.h"
 #include "top.h"
 #include "write.h"
 
@@ -31,6 +34,8 @@ static const char help[] =
     "       perf-ab run [option...] -- COMMAND_A... -- COMMAND_B... [-- COMMAND_C...]\n"
     "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file, and\n"
     "                                            which is slowest; or traces of perf.h into one\n"
+    "       perf-ab convert FILE... --to F       in another tool's format: google go openmetrics csv\n"
+    "                                            results; of .hlog: percentiles bars prometheus otlp\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
     "       perf-ab top PROCESS                  what a running program does now, again and again\n"
     "       perf-ab look PROCESS | CORE          what a running program has recorded, or a dead one\n"
@@ -82,42 +87,6 @@ typedef struct options {
     const char  **file;
     size_t        files, split;         /* files of A; 0: no -- was given                         */
 } options;
-
-static int usage_error(const char *what, const char *which)
-{
-    fprintf(stderr, "perf-ab: %s%s", what, *which ? " '" : "");
-    ab_print_name(stderr, which);
-    fprintf(stderr, "%s (perf-ab --help)\n", *which ? "'" : "");
-    return AB_UNUSABLE;
-}
-
-/* Says why `path` cannot be written: errno. */
-static int unwritten(const char *path)
-{
-    const int why = errno;
-
-    fputs("perf-ab: ", stderr);
-    ab_print_name(stderr, path);
-    fprintf(stderr, ": cannot be written: %s\n", strerror(why));
-    return AB_UNUSABLE;
-}
-
-/* Has standard output taken everything?  An exit status. */
-static int written(void)
-{
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    fprintf(stderr, "perf-ab: standard output cannot be written%s%s\n", errno ? ": " : "",
-            errno ? strerror(errno) : "");
-    return AB_UNUSABLE;
-}
-
-static int unusable(const ab_error *e)
-{
-    fprintf(stderr, "perf-ab: %s\n", e->text);
-    return AB_UNUSABLE;
-}
 
 /* ---- options ---- */
 
@@ -743,194 +712,6 @@ static int compare_files(options *o)
     return status;
 }
 
-/* ---- perf-ab merge ---- */
-
-typedef struct merging {
-    const char      *out;
-    perf_trace_part *part;
-    size_t           parts;
-    int              ranks, about_traces;
-} merging;
-
-static int merge_options(merging *m, int argc, char **argv)
-{
-    perf_trace_part next;
-    int             i;
-
-    memset(&next, 0, sizeof next);
-    for (i = 2; i < argc; i++) {
-        int more = i + 1 < argc;
-        if (!strcmp(argv[i], "-o") && more) {
-            m->out = argv[++i];
-        } else if (!strcmp(argv[i], "--ranks")) {
-            m->ranks = 1;
-        } else if (!strcmp(argv[i], "--name") && more) {
-            next.name = argv[++i];
-            m->about_traces = 1;
-        } else if (!strcmp(argv[i], "--offset") && more) {
-            if (!ab_offset(argv[++i], &next))
-                return usage_error("an offset is NS or NS+-NS, not", argv[i]);
-            m->about_traces = 1;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            return usage_error("no such option:", argv[i]);
-        } else {
-            next.path = argv[i];
-            m->part[m->parts++] = next;
-            memset(&next, 0, sizeof next);
-        }
-    }
-    if (next.name || next.offset_ns || next.bound_ns)
-        return usage_error("--name and --offset stand before the file that they are about", "");
-    return m->parts ? 0 : usage_error("nothing to merge", "");
-}
-
-/* "rank 0", ...: by the files' names, or their order. */
-static char (*rank_names(const merging *m))[32]
-{
-    char (*name)[32] = (char (*)[32])ab_grow(NULL, m->parts, sizeof *name);
-    unsigned long long *rank = (unsigned long long *)ab_grow(NULL, m->parts, sizeof *rank);
-    size_t              i;
-
-    ab_ranks_of(m->part, m->parts, rank);
-    for (i = 0; i < m->parts; i++)
-        snprintf(name[i], sizeof name[i], "rank %llu", rank[i]);
-    free(rank);
-    return name;
-}
-
-static int merge_traces(merging *m)
-{
-    char (*name)[32] = rank_names(m);
-    size_t i;
-    int    status;
-
-    for (i = 0; i < m->parts && m->ranks; i++)
-        if (!m->part[i].name)
-            m->part[i].name = name[i];
-    status = strcmp(m->out, "-") ? ab_merge_traces(m->out, m->part, m->parts)
-                                 : usage_error("traces need a file: -o FILE", "");
-    free(name);
-    return status;
-}
-
-/* Every run of one file becomes that of its rank. */
-static void name_runs(ab_set *one, const char *rank)
-{
-    size_t i, k, size = strlen(rank) + 32;
-
-    for (i = 0; i < one->n; i++)
-        for (k = 0; k < one->s[i].runs; k++) {
-            ab_run *r = &one->s[i].run[k];
-            free(r->id);
-            r->id = (char *)ab_grow(NULL, size, 1);
-            snprintf(r->id, size, k ? "%s.%zu" : "%s", rank, k + 1);
-        }
-}
-
-/* Names what does not come into the merged file, and drops it. */
-static void say_left_out(ab_set *one)
-{
-    size_t i;
-
-    for (i = 0; i < one->notes; i++)
-        fprintf(stderr, "perf-ab: not merged: %s: %s (%zu)\n", one->note[i].where,
-                one->note[i].what, one->note[i].count);
-    for (i = 0; i < one->n; i++) {
-        if (one->s[i].lack == AB_HAS)
-            continue;
-        fputs("perf-ab: not merged: '", stderr);
-        ab_print_name(stderr, one->s[i].name);
-        fputs("': ", stderr);
-        ab_print_name(stderr, one->s[i].why);
-        putc('\n', stderr);
-        ab_forget(&one->s[i]);
-    }
-}
-
-static int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, ab_scopes *scopes)
-{
-    ab_set       one;
-    ab_read_opts ro;
-    ab_error     e;
-    char         id[32], *text;
-    size_t       len = 0;
-    int          found, measured = 1, failed = 0;
-
-    memset(&one, 0, sizeof one);
-    memset(&ro, 0, sizeof ro);
-    ro.every = 1;
-    snprintf(id, sizeof id, "%zu", i + 1);
-    ro.run = id;
-    text = ab_slurp(m->part[i].path, &len, &e);
-    if (!text)
-        return unusable(&e);
-    found = ab_read_scopes(scopes, m->part[i].path, text, len, i + 1, rank, &measured, &e);
-    failed = found < 0;
-    if (!failed && (measured || !found))
-        failed = ab_read(&one, m->part[i].path, text, len, &ro, &e) < 0;
-    if (!failed && rank)
-        name_runs(&one, rank);
-    if (!failed)
-        say_left_out(&one);
-    if (!failed)
-        failed = ab_absorb(set, &one, i + 1, m->part[i].path, &e) < 0;
-    free(text);
-    ab_set_free(&one);
-    return failed ? unusable(&e) : 0;
-}
-
-static int merge_results(merging *m)
-{
-    ab_set     set;
-    ab_scopes  scopes;
-    char     (*name)[32] = rank_names(m);
-    size_t     i;
-    int        status = 0;
-    perf_file_ out;
-    FILE      *f;
-
-    memset(&set, 0, sizeof set);
-    memset(&scopes, 0, sizeof scopes);
-    for (i = 0; i < m->parts && !status; i++)
-        status = merge_one(m, i, m->ranks ? name[i] : NULL, &set, &scopes);
-    if (!status) {
-        ab_list_runs(&scopes, &set);
-        f = strcmp(m->out, "-") ? ab_begin_file(&out, m->out) : stdout;
-        if (f) {
-            ab_print_results_begin(f, &set);
-            ab_print_scopes_json(f, &scopes);
-            fputs("\n}\n", f);
-        }
-        if (!f || (f == stdout ? fflush(f) || ferror(f) : ab_end_file(&out, m->out)) != 0) {
-            status = unwritten(m->out);
-        } else if (f != stdout) {
-            ab_print_ranks(stdout, &set);
-            ab_print_scopes(stdout, &scopes);
-        }
-    }
-    free(name);
-    ab_scopes_free(&scopes);
-    ab_set_free(&set);
-    return status;
-}
-
-static int merge(int argc, char **argv)
-{
-    merging m;
-    int     status;
-
-    memset(&m, 0, sizeof m);
-    m.out = "-";
-    m.part = (perf_trace_part *)ab_grow(NULL, (size_t)argc, sizeof *m.part);
-    status = merge_options(&m, argc, argv);
-    if (!status && (m.about_traces || ab_is_trace(m.part[0].path)))
-        status = merge_traces(&m);
-    else if (!status)
-        status = merge_results(&m);
-    free(m.part);
-    return status;
-}
-
 /* ---- perf-ab run ---- */
 
 /* Can that file be written?  Asked before anything is measured, what stands there is left alone. */
@@ -982,61 +763,52 @@ static int run_commands(options *o, char **argv)
     return status;
 }
 
-int main(int argc, char **argv)
+/* The arguments of a comparison or of `perf-ab run`, from `i` on, up to the commands of the latter.
+ * *protocol: one of calibration, if it is asked for.  0, or an exit status.                      */
+static int take_arguments(options *o, int argc, char **argv, int *i, int *protocol)
 {
-    options     o;
-    const char *first = argc > 1 ? argv[1] : "--help";
-    int         i, status = 0, running = !strcmp(first, "run"), protocol = -1;
+    int status = 0;
 
-    for (i = 0; i < 3; i++)                         /* a closed one must not become a file of ours*/
-        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i ? O_RDONLY : O_WRONLY) != i)
-            return AB_UNUSABLE;
-    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h") || !strcmp(argv[i], "--version"))
-            first = argv[i];
+    for (; *i < argc && !status; ++*i) {
+        const char *text = argv[*i];
+        if (!strcmp(text, "--") && o->running)
+            break;
+        if (!strcmp(text, "--")) {
+            if (o->split || !o->files)
+                status = usage_error("-- stands once, between the files of A and of B", "");
+            o->split = o->files;
+        } else if (!strcmp(text, "--batch")) {
+            *protocol = AB_BATCH;
+        } else if (!strcmp(text, "--seq")) {
+            *protocol = AB_SEQ;
+        } else if (!strcmp(text, "--sample")) {
+            *protocol = AB_SAMPLE;
+        } else if (text[0] == '-' && text[1]) {
+            status = take_option(o, argc, argv, i);
+        } else if (o->running) {
+            status = usage_error("the commands stand behind --, not", text);
+        } else {
+            o->file[o->files++] = text;
+        }
+    }
+    if (!status)
+        status = take_ratio(o);
+    return status ? status : settle_options(o);
+}
+
+/* A comparison of files, or with `running` of commands.  An exit status. */
+static int ask(int argc, char **argv, int running)
+{
+    options o;
+    int     i = running ? 2 : 1, protocol = -1, status;
+
     memset(&o, 0, sizeof o);
     o.metric = -1;
     o.plan.confidence = 0.95;
     o.run = ab_run_opts_default();
     o.running = running;
-    if (!strcmp(first, "--help") || !strcmp(first, "-h")) {
-        fputs(help, argc > 1 ? stdout : stderr);
-        return argc > 1 ? written() : AB_UNUSABLE;
-    }
-    if (!strcmp(first, "--version")) {
-        printf("perf-ab %d.%d.%d\n", PERF_VERSION / 10000, PERF_VERSION / 100 % 100,
-               PERF_VERSION % 100);
-        return written();
-    }
-    if (!strcmp(first, "merge"))
-        return merge(argc, argv);
-    if (!strcmp(first, "look"))
-        return look_main(argc, argv);
-    if (!strcmp(first, "top"))
-        return top_main(argc, argv);
     o.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *o.file);
-    for (i = running ? 2 : 1; i < argc && !status; i++) {
-        if (!strcmp(argv[i], "--") && running)
-            break;
-        if (!strcmp(argv[i], "--")) {
-            if (o.split || !o.files)
-                status = usage_error("-- stands once, between the files of A and of B", "");
-            o.split = o.files;
-        } else if (!strcmp(argv[i], "--batch") || !strcmp(argv[i], "--seq") ||
-                   !strcmp(argv[i], "--sample")) {
-            protocol = argv[i][2] == 'b' ? AB_BATCH : argv[i][4] == 'q' ? AB_SEQ : AB_SAMPLE;
-        } else if (argv[i][0] == '-' && argv[i][1]) {
-            status = take_option(&o, argc, argv, &i);
-        } else if (running) {
-            status = usage_error("the commands stand behind --, not", argv[i]);
-        } else {
-            o.file[o.files++] = argv[i];
-        }
-    }
-    if (!status)
-        status = take_ratio(&o);
-    if (!status)
-        status = settle_options(&o);
+    status = take_arguments(&o, argc, argv, &i, &protocol);
     if (!status && protocol >= 0)
         status = ab_serve((ab_protocol)protocol, o.plan.confidence);
     else if (!status && running)
@@ -1049,4 +821,60 @@ int main(int argc, char **argv)
         status = compare_files(&o);
     free(o.file);
     return status;
+}
+
+static int run(int argc, char **argv)
+{
+    return ask(argc, argv, 1);
+}
+
+static const struct {
+    const char *name;
+    int       (*go)(int argc, char **argv);         /* returns the exit status                    */
+} command[] = {
+    {"run", run},
+    {"merge", merge},
+    {"convert", convert},
+    {"look", look_main},
+    {"top", top_main},
+};
+
+/* Help or version, wherever they are asked for; -1: they are not. */
+static int about(int argc, char **argv)
+{
+    int i;
+
+    if (argc < 2) {
+        fputs(help, stderr);
+        return AB_UNUSABLE;
+    }
+    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return written();
+        }
+        if (!strcmp(argv[i], "--version")) {
+            printf("perf-ab %d.%d.%d\n", PERF_VERSION / 10000, PERF_VERSION / 100 % 100,
+                   PERF_VERSION % 100);
+            return written();
+        }
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    size_t k;
+    int    i, status;
+
+    for (i = 0; i < 3; i++)                         /* a closed one must not become a file of ours*/
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i ? O_RDONLY : O_WRONLY) != i)
+            return AB_UNUSABLE;
+    status = about(argc, argv);
+    if (status >= 0)
+        return status;
+    for (k = 0; k < sizeof command / sizeof *command; k++)
+        if (!strcmp(argv[1], command[k].name))
+            return command[k].go(argc, argv);
+    return ask(argc, argv, 0);
 }

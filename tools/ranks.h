@@ -231,7 +231,7 @@ PERF_FN void ab_print_scopes_json(FILE *f, const ab_scopes *set)
         fprintf(f, ",\n  \"%s\": [", key[k]);
         for (i = 0; i < json_array_size(list[k]); i++) {
             fputs(i ? ",\n    " : "\n    ", f);
-            json_dumpf(json_array_get(list[k], i), f, JSON_COMPACT | JSON_REAL_PRECISION(12));
+            json_dumpf(json_array_get(list[k], i), f, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
         }
         fputs("\n  ]", f);
     }
@@ -446,12 +446,15 @@ PERF_FN int ab_merge_traces(const char *out, const perf_trace_part *part, size_t
 {
     size_t      bad = n;
     perf_status s = perf_trace_merge(out, part, n, &bad);
+    const char *why = perf_status_text(s);
 
     if (s == PERF_OK)
         return AB_ACCEPT;
-    fprintf(stderr, "perf-ab: %s: %s\n", bad < n ? part[bad].path : out,
-            s == PERF_EFORMAT ? "not a trace of Perfetto's kind that perf.h wrote (perf_trace_save_perfetto)"
-                              : perf_status_text(s));
+    if (s == PERF_EFORMAT)
+        why = "not a trace of Perfetto's kind that perf.h wrote (perf_trace_save_perfetto)";
+    fputs("perf-ab: ", stderr);
+    ab_print_name(stderr, bad < n ? part[bad].path : out);
+    fprintf(stderr, ": %s\n", why);
     return AB_UNUSABLE;
 }
 

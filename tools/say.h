@@ -1,0 +1,69 @@
+/* say.h - what the commands of perf-ab say to the shell: sentences on standard error, statuses.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_SAY_H
+#define PERF_TOOLS_SAY_H
+
+#include "ab.h"
+
+/* "perf-ab: what 'which'"; which may be "".  Returns the exit status. */
+PERF_FN int usage_error(const char *what, const char *which)
+{
+    fprintf(stderr, "perf-ab: %s%s", what, *which ? " '" : "");
+    ab_print_name(stderr, which);
+    fprintf(stderr, "%s (perf-ab --help)\n", *which ? "'" : "");
+    return AB_UNUSABLE;
+}
+
+/* Says why `path` cannot be written: errno. */
+PERF_FN int unwritten(const char *path)
+{
+    const int why = errno;
+
+    fputs("perf-ab: ", stderr);
+    ab_print_name(stderr, path);
+    fprintf(stderr, ": cannot be written: %s\n", strerror(why));
+    return AB_UNUSABLE;
+}
+
+/* Has standard output taken everything?  An exit status. */
+PERF_FN int written(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "perf-ab: standard output cannot be written%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return AB_UNUSABLE;
+}
+
+PERF_FN int unusable(const ab_error *e)
+{
+    fprintf(stderr, "perf-ab: %s\n", e->text);
+    return AB_UNUSABLE;
+}
+
+/* Names what of a file is not used by `verb` ("merged"), and drops it from the set. */
+PERF_FN void say_left_out(ab_set *set, const char *verb)
+{
+    size_t i;
+
+    for (i = 0; i < set->notes; i++) {
+        fprintf(stderr, "perf-ab: not %s: ", verb);
+        ab_print_name(stderr, set->note[i].where);
+        fputs(": ", stderr);
+        ab_print_name(stderr, set->note[i].what);
+        fprintf(stderr, " (%zu)\n", set->note[i].count);
+    }
+    for (i = 0; i < set->n; i++) {
+        if (set->s[i].lack == AB_HAS)
+            continue;
+        fprintf(stderr, "perf-ab: not %s: '", verb);
+        ab_print_name(stderr, set->s[i].name);
+        fputs("': ", stderr);
+        ab_print_name(stderr, set->s[i].why);
+        putc('\n', stderr);
+        ab_forget(&set->s[i]);
+    }
+}
+
+#endif
