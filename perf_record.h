@@ -3,15 +3,16 @@
  *     perf_enable(0);                          // from here on nothing is recorded
  *     perf_reset();                            // forget what there is
  *
- * Registry of names, a recorder for each thread, the calibration of the clock, the switches.  Any
+ * Registry of names, a recorder for each thread, the cold paths of marks, the switches.  Any
  * file that calls a function of this header, or of one built on it, holds the core that the marks
  * of the whole program record with (perf_scope.h); the first of several serves.
- * Sections (search for ">>"):  config  clock  switches  internal  private
+ * Sections (search for ">>"):  config  switches  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H_RECORDS
 #define PERF_H_RECORDS
 
-#include "perf_scope.h"
+#include "perf_calibration.h"
+#include "perf_layout.h"
 
 /* >>config ------------------------------------------------------------------------------------ */
 
@@ -20,44 +21,6 @@
 #endif
 
 PERF_BEGIN_DECLS
-
-/* >>clock ------------------------------------------------------------------------------------- */
-
-#define PERF_CLOCK_LIST_(X)                                                                       \
-    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
-    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
-    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
-    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
-    X(PERF_CLOCK_STANDS, 32u, "the system's clock stands still: a tick is shown as a nanosecond")
-
-#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
-/* The bits of perf_clock_info.warnings. */
-typedef enum perf_clock_warning {
-    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
-    PERF_CLOCK_OK = 0
-} perf_clock_warning;
-#undef PERF_CLOCK_ENUM_
-
-typedef struct perf_clock_info {
-    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
-    double      hz;             /* ticks a second                                                 */
-    double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* usual step from one reading to the next that differs           */
-    double      cost_ns;        /* one reading                                                    */
-    double      error_ppm;      /* bound on the error of tick_ns                                  */
-    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
-} perf_clock_info;
-
-/* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
- * scope starts the calibration, which gets better by itself: perf_clock().error_ppm is the
- * bound.  The rate is good to some 1 % at once, 100 ppm after 100 us, 1 ppm after 10 ms.         */
-PERF_FN double perf_ticks_to_ns(uint64_t ticks);
-
-/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
-PERF_FN perf_clock_info perf_clock(void);
-
-/* English text of one warning bit; never NULL. */
-PERF_FN const char *perf_clock_warning_text(uint32_t bit);
 
 /* >>switches ---------------------------------------------------------------------------------- */
 
@@ -78,224 +41,26 @@ PERF_FN perf_status perf_error(void);
 /* >>internal: what other headers may use -------------------------------------------------------
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
  * stream's.  What is made here is never freed.  Any thread, unless something else is said.
- *   perf_registry_  names, threads, switches; perf_registry_get_, perf_registry_read_  NULL: no
- *       memory; the second brings the core.  perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core
+ *   perf_lock_  0: inside already, give up; perf_unlock_
  *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
+ *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
- *   perf_name_, PERF_NAME_MAX_, perf_name_length_  a name as kept; perf_name_intern_ (lock held),
+ *   perf_name_length_  bytes of a name that are kept; perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells: owner only
- *   perf_depth_  open scopes; perf_scope_ticks_, perf_tick_ns_  time of scopes, length of a tick
- *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
- *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
- *       written; perf_stream_flush_  writes one ring (lock held)
- *   perf_sink_, perf_label_, perf_label_of_, PERF_SINK_  scopes also go there; perf_recorder_get_
- *   perf_source_, perf_source_add_, perf_sources_collect_  durations from elsewhere
- *   PERF_ENVIRONMENT_, perf_env_unknown_, perf_env_resembles_  variables that nobody reads
- *   perf_children_, perf_children_count_, perf_shown_  what forked processes have recorded
- *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
+ *   perf_cell_get_, perf_cell_extend_  cells: owner only
+ *   perf_depth_  open scopes; perf_scope_ticks_  time of scopes
+ *   perf_ring_dropped_, perf_ring_unsent_  events that are gone; perf_stream_flush_  writes one
+ *       ring (lock held); perf_source_add_, perf_sources_collect_  durations from elsewhere
+ *   perf_spent_since_  use of the process, of a thread; perf_member_ours_  a child of this process
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
- *   perf_loop_, PERF_COUNTERS_  a loop in r->results; perf_loops_hold_  keeps them all until
- *       perf_loops_let_; 0: inside the lock, do not read them, do not let go
+ *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
+ *       do not let go
  *   perf_thread_id_, perf_process_id_  as the system has them                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* ---- calibration ---- */
-
-/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
-PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
-{
-    perf_pair_ best = PERF_ZERO;
-    int        i;
-
-    best.width = ~UINT64_C(0);
-    for (i = 0; i < 8; i++) {
-        uint64_t before = perf_ticks();
-        uint64_t ns = perf_now();
-        uint64_t width = perf_ticks() - before;
-        if (width < best.width) {
-            best.ticks = before + width / 2;
-            best.ns = ns;
-            best.width = width;
-        }
-    }
-    return best;
-}
-
-PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
-{
-    perf_calibration_ *c = &perf_anchor_v1_.clock;
-
-    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
-        c->first = perf_pair_read_();
-        PERF_REL_(&c->state, 2u);
-    }
-    return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
-}
-
-#define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
-
-#if PERF_COUNTER_
-/* A reading of both clocks at least a microsecond after `first`, or after all patience. */
-PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
-{
-    uint64_t   since = perf_ticks();
-    perf_pair_ p;
-
-    do
-        p = perf_pair_read_();
-    while (p.ns < first->ns + 1000 && p.ticks - since < PERF_CLOCK_PATIENCE_);
-    return p;
-}
-
-/* What a calibration says that cannot be made better now: the rate known so far, else 1. */
-PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
-{
-    return PERF_GET_(&c->length) ? perf_from_bits_(PERF_GET_(&c->tick_ns)) : 1.0;
-}
-
-/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
-PERF_COLD_FN_ double perf_tick_ns_(void)
-{
-    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
-    perf_pair_         p;
-    uint64_t           length, slack, now;
-    double             rate, ppm;
-
-    if (!c) {                                   /* another thread is at it this microsecond       */
-        mine.first = perf_pair_read_();
-        c = &mine;
-    }
-    length = PERF_GET_(&c->length);
-    now = perf_ticks();
-    if (length && now < c->first.ticks) {       /* the counter was set back                       */
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
-        return perf_tick_ns_kept_(c);
-    }
-    if (length && now - c->first.ticks < 2 * length)
-        return perf_tick_ns_kept_(c);
-    p = perf_pair_after_(&c->first);
-    if (p.ns < c->first.ns + 1000) {
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
-        return perf_tick_ns_kept_(c);
-    }
-    if (p.ticks <= c->first.ticks) {
-        mine.first = perf_pair_read_();         /* what it was before says nothing                */
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
-        c = &mine;
-        p = perf_pair_after_(&c->first);
-    }
-    PERF_SET_(&c->warnings, 0u);
-    length = p.ticks - c->first.ticks;
-    rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
-    slack = p.width > c->first.width ? p.width - c->first.width : c->first.width - p.width;
-    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
-    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
-    PERF_SET_(&c->tick_ns, perf_bits_(rate));
-    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
-    PERF_SET_(&c->length, length);
-    return rate;
-}
-#else
-PERF_FN double perf_tick_ns_(void)
-{
-    return 1.0;
-}
-#endif
-
-PERF_FN double perf_ticks_to_ns(uint64_t ticks)
-{
-    return PERF_CAST_(double, ticks) * perf_tick_ns_();
-}
-
-#if PERF_ARCH_X86_ && PERF_COUNTER_
-/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
-PERF_COLD_FN_ int perf_counter_invariant_(void)
-{
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
-
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
-    if (most < leaf)
-        return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
-    return (d >> 8 & 1) != 0;
-}
-#else
-#define perf_counter_invariant_() 1             /* by definition of the other counters            */
-#endif
-
-typedef struct perf_name_ {     /* one name, never freed; scopes by name point to `site`          */
-    perf_site_         site;
-    struct perf_name_ *next_same;
-    uint32_t           hash;
-    uint32_t           length;  /* the text follows the struct                                    */
-    uint32_t           kind;
-    void              *handle;  /* the sink's                                                     */
-} perf_name_;
-
-#define PERF_NAME_MAX_  255
-#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
-
-typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
-    uint64_t thread, number, count;
-    char     name[32];          /* the events follow, newest first, and then the next of these    */
-} perf_retired_;
-#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
-
-typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
-    struct perf_mark_ *next;
-    perf_name_        *name;
-    uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
-    uint64_t           age_ns;  /* of the process; 0: not known                                   */
-    uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
-} perf_mark_;
-
-/* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
- * the rest, and `flush` lies in the image that started the stream.                               */
-typedef struct perf_stream_ {
-    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
-    size_t        bytes;        /* of its memory, which the next stream takes over                */
-    uint32_t      state;        /* PERF_STREAM_ ...                                               */
-    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
-} perf_stream_;
-#define PERF_STREAM_ON_     1u
-#define PERF_STREAM_FAILED_ 2u
-#define PERF_STREAM_ENDED_  3u
-
-/* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
- * the program installs it with perf_sink_set_; from then on every scope of every file takes the
- * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
- * the begin to the cold path, `open` NULL of a span the end.                                     */
-typedef struct perf_label_ {
-    const char        *text;
-    struct perf_name_ *name;
-    uint32_t           kind;
-    uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
-    uint64_t           bits;
-} perf_label_;
-
-typedef struct perf_sink_ {
-    uint32_t size;
-    void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
-    void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
-    int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
-    void     (*close)(uint64_t range);
-    void     (*mark)(const perf_label_ *);
-    void     (*thread)(const char *name);
-    void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
-} perf_sink_;
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_usage_ {            /* struct rusage                                                  */
-    long user_s, user_us, system_s, system_us;
-    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
-    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
-};
-extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
-#endif
 
 /* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
 PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
@@ -314,70 +79,6 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
     (void)from, (void)who;
     return now;
 }
-
-struct perf_out_;
-struct perf_evidence_;
-
-/* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
-#define PERF_COUNTERS_ 16       /* of one loop */
-/* A loop, finished or running, in the registry's list, newest first. */
-typedef struct perf_loop_ {
-    struct perf_loop_ *next;
-    size_t             pages;           /* bytes from here on that perf_reset() may give back; 0  */
-    int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
-    int                forgotten;       /* atomic; 1: by perf_reset(), do not show it             */
-    int                done;            /* written once, last: the result is complete             */
-    char               name[PERF_NAME_MAX_ + 1];       /* a longer one is cut, counted, noted    */
-    const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
-    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
-    int                threads;         /* that measured it at once; 0: one                       */
-    int                round;           /* of --repeat, from 0: a later one is no other loop      */
-    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
-    double             value[PERF_COUNTERS_];
-} perf_loop_;
-
-typedef struct perf_registry_ {
-    uint32_t        size, abi;
-    uint32_t        lock;       /* id of the thread inside; 0: free                               */
-    uint32_t        process, off;
-    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()           */
-    uint32_t        error;      /* first perf_status that was not PERF_OK                         */
-    uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
-    uint64_t        ring_events;
-    uint32_t        trace_off;
-    uint64_t        threads;    /* recorders and take-overs so far                                */
-    uint64_t        alive;      /* recorders not known to be gone                                 */
-    uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
-    uint64_t        lost;       /* scopes without a recorder: no memory                           */
-    uint64_t        cut_names;
-    uint64_t        retired_bytes, retired_lost;
-    perf_recorder_ *recorders;
-    perf_recorder_ *by_thread[256];
-    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock       */
-    uint32_t        count, room;
-    perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
-    char           *pool, *pool_end;
-    perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
-    uint64_t      (*custom)(void);
-    char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
-    perf_mark_     *marks;      /* newest first                                                   */
-    perf_spent_     spent;      /* by the process, at the start or the last reset                 */
-    perf_pair_      made;       /* when that was: the origin of the trace                         */
-    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
-    uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
-    uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
-    const perf_sink_ *sink;
-    void           *gpu;        /* what perf_cuda.h keeps                                         */
-    struct perf_source_ *sources;       /* who else has durations to tell                         */
-    void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
-    void (*put_diagnosis)(struct perf_out_ *, int form);                /* of perf_diagnosis.h    */
-    struct perf_family_ *family;        /* NULL: never forked, or no memory for it                */
-    struct perf_member_ *member;        /* this process in it; NULL: the one that began           */
-    uint32_t        reading;    /* who goes through `retired` now                                 */
-    uint32_t        hash_room;
-    uint64_t        reset;      /* ticks of the last one                                          */
-    uint32_t        loop_readers;       /* who goes through `results` now                         */
-} perf_registry_;
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
 PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, perf_anchor_ *))
@@ -458,34 +159,7 @@ PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
 #endif
 }
 
-/* ---- forked children: what they record is seen by their parents ----
- *
- * A process that forks makes one block that all its descendants share.  A child takes from there the
- * memory of its names and cells, so its parents can count them, however the child has ended.     */
-
-#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
-#define PERF_CHILD_STEP_   16384                        /* of a child's pools                     */
-
-typedef struct perf_shown_ {    /* a recorder of a child                                          */
-    struct perf_shown_ *next;
-    perf_cell_        **cell;   /* as in perf_recorder_                                           */
-    uint32_t            room;
-} perf_shown_;
-
-typedef struct perf_member_ {   /* a forked process                                               */
-    struct perf_member_ *next;  /* all of the family, newest first                                */
-    struct perf_member_ *parent;        /* NULL: the process that made the block                  */
-    perf_shown_         *recorders;
-    struct perf_name_  **names; /* by id, from `inherited` on; NULL: no new ones                  */
-    uint32_t             inherited;     /* smaller ids are its parent's                           */
-    uint32_t             forgotten;     /* 1: by perf_reset() of a parent                         */
-} perf_member_;
-
-typedef struct perf_family_ {
-    uint64_t      used;         /* bytes                                                          */
-    uint64_t      full;         /* how often there was no room                                    */
-    perf_member_ *members;
-} perf_family_;
+/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
 
 #if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
 /* Before a fork: makes the block if there is none. */
@@ -1321,12 +995,6 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
     return 1;
 }
 
-/* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
- * already, further out, that is the open cell, which is not a child of the caller.               */
-typedef struct perf_slot_ {
-    perf_cell_ *caller, *cell;
-} perf_slot_;
-
 PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_cell_ *caller,
                                           uint32_t id)
 {
@@ -1870,7 +1538,7 @@ PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_
 /* The same where perf_end_again_() cannot do it, either. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 {
-    perf_recorder_   *t = perf_recorder_for_mark_();     /* of the thread that counts this end         */
+    perf_recorder_   *t = perf_recorder_for_mark_();    /* of the thread that counts this end     */
     const perf_sink_ *sink;
     perf_cell_       *c = s->open, *outer;
     int               ordered;
@@ -2385,95 +2053,6 @@ PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
 #define perf_core_join_ PERF_NULL_
 #endif
 
-/* ---- what reads this process from outside (perf-ab top, perf-ab look) ---- */
-
-#if PERF_ONE_CORE_
-#define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
-#define PERF_LAYOUT_VERSION_ 1
-#if defined(__aarch64__)
-#define PERF_NOTE_ADDRESS_  "%0"
-#define PERF_NOTE_OPERAND_(object) "S"(object)
-#else
-#define PERF_NOTE_ADDRESS_  "%c0"
-#define PERF_NOTE_OPERAND_(object) "i"(object)
-#endif
-
-/* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
- * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Writable, as core files leave out the pages that nobody can write.   */
-PERF_COLD_FN_ void perf_layout_note_(void)
-{
-    static size_t layout[] = {
-        PERF_LAYOUT_WORD_, PERF_LAYOUT_VERSION_, PERF_CELL_BITS_, PERF_LATE_, PERF_LOSSES_,
-        __builtin_offsetof(perf_anchor_, registry),
-        __builtin_offsetof(perf_anchor_, clock.first),
-        __builtin_offsetof(perf_anchor_, clock.length),
-        sizeof(perf_name_), __builtin_offsetof(perf_name_, site.file),
-        __builtin_offsetof(perf_name_, site.line), __builtin_offsetof(perf_name_, length),
-        __builtin_offsetof(perf_name_, kind),
-        sizeof(perf_registry_), __builtin_offsetof(perf_registry_, process),
-        __builtin_offsetof(perf_registry_, clock), __builtin_offsetof(perf_registry_, warnings),
-        __builtin_offsetof(perf_registry_, ring_events),
-        __builtin_offsetof(perf_registry_, lost), __builtin_offsetof(perf_registry_, cut_names),
-        __builtin_offsetof(perf_registry_, retired),
-        __builtin_offsetof(perf_registry_, retired_bytes),
-        __builtin_offsetof(perf_registry_, retired_lost),
-        __builtin_offsetof(perf_registry_, recorders), __builtin_offsetof(perf_registry_, names),
-        __builtin_offsetof(perf_registry_, count), __builtin_offsetof(perf_registry_, spent),
-        __builtin_offsetof(perf_registry_, made),
-        sizeof(perf_recorder_), __builtin_offsetof(perf_recorder_, late),
-        __builtin_offsetof(perf_recorder_, open), __builtin_offsetof(perf_recorder_, ring),
-        __builtin_offsetof(perf_recorder_, ring_next),
-        __builtin_offsetof(perf_recorder_, ring_head),
-        __builtin_offsetof(perf_recorder_, ring_lost),
-        __builtin_offsetof(perf_recorder_, ring_more),
-        __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
-        __builtin_offsetof(perf_recorder_, slots),
-        __builtin_offsetof(perf_recorder_, slots_used), __builtin_offsetof(perf_recorder_, slot),
-        __builtin_offsetof(perf_recorder_, request), __builtin_offsetof(perf_recorder_, birth),
-        __builtin_offsetof(perf_recorder_, thread), __builtin_offsetof(perf_recorder_, number),
-        __builtin_offsetof(perf_recorder_, losses), __builtin_offsetof(perf_recorder_, next),
-        __builtin_offsetof(perf_recorder_, home), __builtin_offsetof(perf_recorder_, gone),
-        __builtin_offsetof(perf_recorder_, foreign_track),
-        __builtin_offsetof(perf_recorder_, strayed), __builtin_offsetof(perf_recorder_, away),
-        __builtin_offsetof(perf_recorder_, away_in), __builtin_offsetof(perf_recorder_, name),
-        __builtin_offsetof(perf_recorder_, root),
-        sizeof(perf_slot_), __builtin_offsetof(perf_slot_, cell),
-        __builtin_offsetof(perf_cell_, parent), __builtin_offsetof(perf_cell_, count),
-        __builtin_offsetof(perf_cell_, sum), __builtin_offsetof(perf_cell_, tag),
-        __builtin_offsetof(perf_cell_, inside), __builtin_offsetof(perf_cell_, again),
-        __builtin_offsetof(perf_cell_, within), __builtin_offsetof(perf_cell_, min),
-        __builtin_offsetof(perf_cell_, max), __builtin_offsetof(perf_cell_, buckets),
-        __builtin_offsetof(perf_cell_, gauge), __builtin_offsetof(perf_cell_, min),
-        __builtin_offsetof(perf_cell_, max), __builtin_offsetof(perf_cell_, gauge),
-        __builtin_offsetof(perf_buckets_, first), __builtin_offsetof(perf_buckets_, room),
-        __builtin_offsetof(perf_buckets_, n),
-        sizeof(perf_gauge_),
-        sizeof(perf_event_),
-        sizeof(perf_retired_), __builtin_offsetof(perf_retired_, name),
-        __builtin_offsetof(perf_scope, start), __builtin_offsetof(perf_scope, rec),
-        __builtin_offsetof(perf_scope, open), __builtin_offsetof(perf_scope, cell),
-        __builtin_offsetof(perf_registry_, off),
-        PERF_LAYOUT_WORD_};
-
-    __asm__ __volatile__(".ifndef perf_layout_note_v1_\n"
-                         ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"
-                         ".balign 4\n"
-                         ".weak perf_layout_note_v1_\n"
-                         ".hidden perf_layout_note_v1_\n"
-                         "perf_layout_note_v1_:\n"
-                         ".long 7, 8, 0x50455247\n"
-                         ".asciz \"perf.h\"\n"
-                         ".byte 0\n"
-                         ".quad " PERF_NOTE_ADDRESS_ " - .\n"
-                         ".popsection\n"
-                         ".endif\n"
-                         ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n" : : PERF_NOTE_OPERAND_(layout));
-}
-#else
-#define perf_layout_note_() PERF_CAST_(void, 0)
-#endif
-
 PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 {
     static const perf_core_ table = {
@@ -2544,95 +2123,7 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 #define perf_registry_read_ perf_registry_get_
 #endif
 
-/* ---- sources ---- */
-
-/* Where durations come from that are not scopes of threads.  collect hands over what is known by
- * now, before each report and trace; report writes its own lines under the table; reset forgets.
- * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
-typedef struct perf_source_ {
-    struct perf_source_ *next;
-    void (*collect)(perf_registry_ *);
-    void (*report)(struct perf_out_ *);
-    void (*reset)(void);
-    void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
-} perf_source_;
-
-/* ---- the environment ---- */
-
-/* All variables that the headers read. */
-#define PERF_ENVIRONMENT_ "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE"
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-extern char **perf_environ_ __asm__(PERF_SYM_("environ"));
-
-/* Is a name of `length` bytes in this list, whose words end with a comma? */
-PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t length)
-{
-    const char *at = list;
-
-    for (; at; at = PERF_LIBC_(strchr)(at, ',')) {
-        while (*at == ',' || *at == ' ')
-            at++;
-        if (!PERF_LIBC_(strncmp)(at, name, length) && (!at[length] || at[length] == ','))
-            return 1;
-    }
-    return 0;
-}
-
-/* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
- * headers nor Linux' own perf read.  Returns its length, 0: there is none.                       */
-PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
-{
-    static const char *const linux_perf = "PERF_CONFIG, PERF_EXEC_PATH, PERF_PAGER, "
-                                          "PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
-    size_t length;
-
-    while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
-        *name = perf_environ_[(*at)++];
-        length = PERF_LIBC_(strcspn)(*name, "=");
-        if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
-            !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(linux_perf, *name, length))
-            return length;
-    }
-    return 0;
-}
-
-/* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
-PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
-{
-    size_t letters = PERF_LIBC_(strlen)(word), shorter = length < letters ? length : letters;
-    size_t head = 0, tail = 0;
-
-    while (head < shorter && name[head] == word[head])
-        head++;
-    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
-        tail++;
-    return length - head - tail <= 2 && letters - head - tail <= 2;
-}
-#else
-#define perf_env_unknown_(at, name)                PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
-#define perf_env_resembles_(name, length, word)    0
-#endif
-
-/* ---- forked children, as their parent sees them ---- */
-
-#define PERF_CHILD_NAMES_ 32
-typedef struct perf_children_ { /* what all descendants of this process have recorded             */
-    uint64_t calls, processes;
-    int      whole;             /* 0: some of it is where it cannot be read                       */
-    uint32_t names;             /* the first PERF_CHILD_NAMES_ that were met                      */
-    struct {
-        const char *name;
-        uint64_t    calls;
-    } name[PERF_CHILD_NAMES_];
-} perf_children_;
-
-/* Does p lie in the block?  A child that found no room there points to memory of its own. */
-PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
-{
-    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < PERF_FAMILY_BYTES_ - 4096;
-}
+/* ---- forked children ---- */
 
 /* Is m a child of this process, or one of its children's? */
 PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
@@ -2652,89 +2143,6 @@ PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
     for (; m; m = m->next)
         if (perf_member_ours_(r, m))
             PERF_SET_(&m->forgotten, 1u);
-}
-
-/* The name of an id of a child; NULL: it cannot be read. */
-PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *r, const perf_member_ *m,
-                                                  uint32_t id)
-{
-    perf_name_ **names;
-
-    while (m && m != r->member && id < m->inherited)
-        m = m->parent;
-    names = m == r->member ? PERF_ACQ_(&r->names) : PERF_ACQ_(&m->names);
-    if (m == r->member)
-        return names[id];
-    if (!perf_family_has_(r->family, names) || !perf_family_has_(r->family, names[id]))
-        return PERF_NULL_;
-    return names[id];
-}
-
-PERF_COLD_FN_ void perf_children_add_(perf_children_ *c, const char *name, uint64_t calls)
-{
-    uint32_t i = 0;
-
-    c->calls += calls;
-    while (i < c->names && PERF_LIBC_(strcmp)(c->name[i].name, name))
-        i++;
-    if (i == PERF_CHILD_NAMES_)
-        return;
-    if (i == c->names)
-        c->name[c->names++].name = name;
-    c->name[i].calls += calls;
-}
-
-/* Calls of a name in one recorder of a child. */
-PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
-{
-    perf_cell_ *c = first;
-    uint64_t    calls = 0, cells = 0;
-
-    while (perf_family_has_(family, c) && cells++ < PERF_FAMILY_BYTES_ / 64) {
-        calls += PERF_GET_(&c->count);
-        c = PERF_ACQ_(&c->kin);
-        if (c == first)
-            break;
-    }
-    return calls;
-}
-
-/* Adds the scopes of one child. */
-PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, perf_children_ *c)
-{
-    const perf_shown_ *shown = PERF_ACQ_(&m->recorders);
-    const uint64_t     before = c->calls;
-    const perf_name_  *name;
-    perf_cell_       **cell;
-    uint64_t           calls;
-    uint32_t           id, room;
-
-    for (; shown; shown = shown->next) {
-        room = PERF_ACQ_(&shown->room);
-        cell = PERF_ACQ_(&shown->cell);
-        for (id = 1; id < room && perf_family_has_(r->family, cell); id++) {
-            calls = perf_shown_calls_(r->family, PERF_ACQ_(&cell[id]));
-            name = calls ? perf_member_name_(r, m, id) : PERF_NULL_;
-            if (calls && !name)
-                c->whole = 0;
-            else if (name && PERF_KIND_HOST_(name->kind))
-                perf_children_add_(c, name->site.name, calls);
-        }
-    }
-    c->processes += c->calls > before;
-}
-
-/* The scopes of all descendants that have recorded any. */
-PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
-
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    c->whole = !family || !PERF_GET_(&family->full);
-    for (; m; m = m->next)
-        if (perf_member_ours_(r, m))
-            perf_member_add_(r, m, c);
 }
 
 /* ---- switches ---- */
@@ -2858,77 +2266,6 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
-/* ---- the clock's quality ---- */
-
-#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
-    if (warning & bit)                                                                            \
-        return text;
-PERF_FN const char *perf_clock_warning_text(uint32_t warning)
-{
-    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
-    return "no warning";
-}
-#undef PERF_CLOCK_TEXT_
-
-#if PERF_ARCH_X86_
-#define PERF_COUNTER_NAME_ "tsc"
-#elif defined(__aarch64__)
-#define PERF_COUNTER_NAME_ "cntvct"
-#else
-#define PERF_COUNTER_NAME_ "rdtime"
-#endif
-#if defined(_WIN32)
-#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
-#else
-#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
-#endif
-
-/* Step and cost of the clock that scopes use, from sixteen runs of 32 readings.  Some counters of
- * virtual machines step by 25 ticks and now and then by one, so the step is the median, over the
- * runs, of the smallest step in each; `step` holds them sorted.                                  */
-PERF_FN perf_clock_info perf_clock(void)
-{
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    perf_clock_info c = PERF_ZERO;
-    uint64_t        first, last, t, step[16], least, best = ~UINT64_C(0);
-    int             i, k, at, counter = r ? !r->clock : PERF_COUNTER_;
-
-    for (k = 0; k < 16; k++) {
-        first = last = counter ? perf_ticks() : perf_now();
-        least = ~UINT64_C(0);
-        for (i = 0; i < 32; i++) {
-            t = counter ? perf_ticks() : perf_now();
-            if (t != last && t - last < least)
-                least = t - last;
-            if (t < last)
-                c.warnings |= PERF_CLOCK_BACKWARDS;
-            last = t;
-        }
-        if (last - first < best)
-            best = last - first;
-        for (at = k; at && step[at - 1] > least; at--)
-            step[at] = step[at - 1];
-        step[at] = least;
-    }
-    c.tick_ns = counter ? perf_tick_ns_() : 1.0;
-    c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
-    c.hz = 1e9 / c.tick_ns;
-    c.resolution_ns = step[8] == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step[8]) * c.tick_ns;
-    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
-    if (c.error_ppm > 1000)
-        c.warnings |= PERF_CLOCK_ROUGH;
-    if (r)
-        c.warnings |= PERF_GET_(&r->warnings);
-    if (counter)
-        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
-#if defined(PERF_CLOCK_FN)
-    c.name = "custom";
-#else
-    c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
-#endif
-    return c;
-}
-
 /* ---- durations from elsewhere: a device, another clock ---- */
 
 /* Adds it once; later calls with the same object do nothing. */

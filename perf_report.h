@@ -7,6 +7,7 @@
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
 
+#include "perf_missing.h"
 #include "perf_bound.h"
 #include "perf_chrome.h"
 #include "perf_loop_rows.h"
@@ -207,52 +208,6 @@ PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, int name, const perf_row_ *row,
     o->skip = skip >> 6;
     perf_putf_(o, "%10g%10g%10g%10g%10g\n", x[2], x[4], x[5], x[6], x[7]);
     o->skip = skip;
-}
-
-/* Names what is set and read by nobody: a slip of the pen? */
-PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
-{
-    const char *name = "";
-    char        text[41];
-    size_t      at = 0, length = perf_env_unknown_(&at, &name), said;
-
-    for (said = 0; length && said < 3; said++) {
-        PERF_LIBC_(memset)(text, 0, sizeof text);
-        PERF_LIBC_(memcpy)(text, name, length < 40 ? length : 40);
-        perf_putf_(o, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
-        length = perf_env_unknown_(&at, &name);
-    }
-}
-
-/* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
- * names with the most calls.                                                                      */
-PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
-{
-    perf_children_ c;
-    uint32_t       i, most, said;
-
-    perf_children_count_(r, &c);
-    if (json) {
-        perf_putf_(o, ",\"child_processes\":%.0f,\"child_calls\":%.0f",
-                   PERF_CAST_(double, c.processes), PERF_CAST_(double, c.calls));
-        return;
-    }
-    if (!c.calls)
-        return;
-    perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
-               PERF_CAST_(double, c.processes), c.processes > 1 ? "es" : "",
-               PERF_CAST_(double, c.calls));
-    for (said = 0; said < 3 && said < c.names; said++) {
-        for (i = most = 0; i < c.names; i++)
-            if (c.name[i].calls > c.name[most].calls)
-                most = i;
-        if (!c.name[most].calls)
-            break;
-        perf_putf_(o, "%s%.40s %.0f", said ? ", " : "", c.name[most].name,
-                   PERF_CAST_(double, c.name[most].calls));
-        c.name[most].calls = 0;
-    }
-    perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
 }
 
 /* Writes what is missing or not as asked: as lines of text, or as members of a JSON object. */

@@ -962,10 +962,10 @@ public:
 } /* namespace perf */
 #endif
 
-#if !PERF_ONE_CORE_
+#if !PERF_ONE_CORE_ && !defined(PERF_REGISTRY_H)
 #include "perf_record.h"        /* here every file that marks carries the core                    */
 #endif
-#if defined(PERF_AT_EXIT) && !defined(PERF_H_RECORDS)
+#if defined(PERF_AT_EXIT) && !defined(PERF_H_RECORDS) && !defined(PERF_REGISTRY_H)
 #if PERF_AT_EXIT
 #include "perf_report.h"        /* who asks for a report at the end gets what makes it            */
 #endif

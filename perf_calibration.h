@@ -1,0 +1,260 @@
+/* perf_calibration.h - how long is a tick, and how good is the clock?
+ *
+ *     uint64_t t = perf_ticks();
+ *     work();
+ *     printf("%g ns\n", perf_ticks_to_ns(perf_ticks() - t));
+ *
+ * Sections (search for ">>"):  clock  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CALIBRATION_H
+#define PERF_CALIBRATION_H
+
+#include "perf_registry.h"
+
+PERF_BEGIN_DECLS
+
+/* >>clock ------------------------------------------------------------------------------------- */
+
+#define PERF_CLOCK_LIST_(X)                                                                       \
+    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
+    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
+    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
+    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
+    X(PERF_CLOCK_STANDS, 32u, "the system's clock stands still: a tick is shown as a nanosecond")
+
+#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
+/* The bits of perf_clock_info.warnings. */
+typedef enum perf_clock_warning {
+    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
+    PERF_CLOCK_OK = 0
+} perf_clock_warning;
+#undef PERF_CLOCK_ENUM_
+
+typedef struct perf_clock_info {
+    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
+    double      hz;             /* ticks a second                                                 */
+    double      tick_ns;        /* nanoseconds a tick                                             */
+    double      resolution_ns;  /* usual step from one reading to the next that differs           */
+    double      cost_ns;        /* one reading                                                    */
+    double      error_ppm;      /* bound on the error of tick_ns                                  */
+    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
+} perf_clock_info;
+
+/* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
+ * scope starts the calibration, which gets better by itself: perf_clock().error_ppm is the
+ * bound.  The rate is good to some 1 % at once, 100 ppm after 100 us, 1 ppm after 10 ms.         */
+PERF_FN double perf_ticks_to_ns(uint64_t ticks);
+
+/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
+PERF_FN perf_clock_info perf_clock(void);
+
+/* English text of one warning bit; never NULL. */
+PERF_FN const char *perf_clock_warning_text(uint32_t bit);
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
+ *   perf_tick_ns_  nanoseconds a tick; perf_counter_invariant_  0: the counter changes speed     */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* ---- calibration ---- */
+
+/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
+{
+    perf_pair_ best = PERF_ZERO;
+    int        i;
+
+    best.width = ~UINT64_C(0);
+    for (i = 0; i < 8; i++) {
+        uint64_t before = perf_ticks();
+        uint64_t ns = perf_now();
+        uint64_t width = perf_ticks() - before;
+        if (width < best.width) {
+            best.ticks = before + width / 2;
+            best.ns = ns;
+            best.width = width;
+        }
+    }
+    return best;
+}
+
+PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock;
+
+    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
+        c->first = perf_pair_read_();
+        PERF_REL_(&c->state, 2u);
+    }
+    return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
+}
+
+#define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
+
+#if PERF_COUNTER_
+/* A reading of both clocks at least a microsecond after `first`, or after all patience. */
+PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
+{
+    uint64_t   since = perf_ticks();
+    perf_pair_ p;
+
+    do
+        p = perf_pair_read_();
+    while (p.ns < first->ns + 1000 && p.ticks - since < PERF_CLOCK_PATIENCE_);
+    return p;
+}
+
+/* What a calibration says that cannot be made better now: the rate known so far, else 1. */
+PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
+{
+    return PERF_GET_(&c->length) ? perf_from_bits_(PERF_GET_(&c->tick_ns)) : 1.0;
+}
+
+/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
+PERF_COLD_FN_ double perf_tick_ns_(void)
+{
+    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
+    perf_pair_         p;
+    uint64_t           length, slack, now;
+    double             rate, ppm;
+
+    if (!c) {                                   /* another thread is at it this microsecond       */
+        mine.first = perf_pair_read_();
+        c = &mine;
+    }
+    length = PERF_GET_(&c->length);
+    now = perf_ticks();
+    if (length && now < c->first.ticks) {       /* the counter was set back                       */
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        return perf_tick_ns_kept_(c);
+    }
+    if (length && now - c->first.ticks < 2 * length)
+        return perf_tick_ns_kept_(c);
+    p = perf_pair_after_(&c->first);
+    if (p.ns < c->first.ns + 1000) {
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
+        return perf_tick_ns_kept_(c);
+    }
+    if (p.ticks <= c->first.ticks) {
+        mine.first = perf_pair_read_();         /* what it was before says nothing                */
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        c = &mine;
+        p = perf_pair_after_(&c->first);
+    }
+    PERF_SET_(&c->warnings, 0u);
+    length = p.ticks - c->first.ticks;
+    rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
+    slack = p.width > c->first.width ? p.width - c->first.width : c->first.width - p.width;
+    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
+    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
+    PERF_SET_(&c->tick_ns, perf_bits_(rate));
+    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
+    PERF_SET_(&c->length, length);
+    return rate;
+}
+#else
+PERF_FN double perf_tick_ns_(void)
+{
+    return 1.0;
+}
+#endif
+
+PERF_FN double perf_ticks_to_ns(uint64_t ticks)
+{
+    return PERF_CAST_(double, ticks) * perf_tick_ns_();
+}
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_
+/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
+
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    if (most < leaf)
+        return 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
+    return (d >> 8 & 1) != 0;
+}
+#else
+#define perf_counter_invariant_() 1             /* by definition of the other counters            */
+#endif
+
+/* ---- the clock's quality ---- */
+
+#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
+    if (warning & bit)                                                                            \
+        return text;
+PERF_FN const char *perf_clock_warning_text(uint32_t warning)
+{
+    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
+    return "no warning";
+}
+#undef PERF_CLOCK_TEXT_
+
+#if PERF_ARCH_X86_
+#define PERF_COUNTER_NAME_ "tsc"
+#elif defined(__aarch64__)
+#define PERF_COUNTER_NAME_ "cntvct"
+#else
+#define PERF_COUNTER_NAME_ "rdtime"
+#endif
+#if defined(_WIN32)
+#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
+#else
+#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
+#endif
+
+/* Step and cost of the clock that scopes use, from sixteen runs of 32 readings.  Some counters of
+ * virtual machines step by 25 ticks and now and then by one, so the step is the median, over the
+ * runs, of the smallest step in each; `step` holds them sorted.                                  */
+PERF_FN perf_clock_info perf_clock(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_clock_info c = PERF_ZERO;
+    uint64_t        first, last, t, step[16], least, best = ~UINT64_C(0);
+    int             i, k, at, counter = r ? !r->clock : PERF_COUNTER_;
+
+    for (k = 0; k < 16; k++) {
+        first = last = counter ? perf_ticks() : perf_now();
+        least = ~UINT64_C(0);
+        for (i = 0; i < 32; i++) {
+            t = counter ? perf_ticks() : perf_now();
+            if (t != last && t - last < least)
+                least = t - last;
+            if (t < last)
+                c.warnings |= PERF_CLOCK_BACKWARDS;
+            last = t;
+        }
+        if (last - first < best)
+            best = last - first;
+        for (at = k; at && step[at - 1] > least; at--)
+            step[at] = step[at - 1];
+        step[at] = least;
+    }
+    c.tick_ns = counter ? perf_tick_ns_() : 1.0;
+    c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
+    c.hz = 1e9 / c.tick_ns;
+    c.resolution_ns = step[8] == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step[8]) * c.tick_ns;
+    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
+    if (c.error_ppm > 1000)
+        c.warnings |= PERF_CLOCK_ROUGH;
+    if (r)
+        c.warnings |= PERF_GET_(&r->warnings);
+    if (counter)
+        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
+#if defined(PERF_CLOCK_FN)
+    c.name = "custom";
+#else
+    c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
+#endif
+    return c;
+}
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_
+#include "perf_record.h"        /* see perf_scope.h                                               */
+#endif
+#endif /* PERF_CALIBRATION_H */

@@ -1,0 +1,112 @@
+/* perf_layout.h - where do readers from outside find what is recorded?  Places, in an ELF note.
+ *
+ *     perf-ab top 4711                         # reads a process that runs; perf-ab look its core
+ *
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_LAYOUT_H
+#define PERF_LAYOUT_H
+
+#include "perf_registry.h"
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ *   perf_layout_note_  writes the note into a file that holds a core                             */
+
+/* >>private: the note -------------------------------------------------------------------------- */
+
+PERF_BEGIN_DECLS
+
+#if PERF_ONE_CORE_
+#define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
+#define PERF_LAYOUT_VERSION_ 1
+#if defined(__aarch64__)
+#define PERF_NOTE_ADDRESS_  "%0"
+#define PERF_NOTE_OPERAND_(object) "S"(object)
+#else
+#define PERF_NOTE_ADDRESS_  "%c0"
+#define PERF_NOTE_OPERAND_(object) "i"(object)
+#endif
+
+/* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
+ * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
+ * that is gone becomes ~0.  Writable, as core files leave out the pages that nobody can write.   */
+PERF_COLD_FN_ void perf_layout_note_(void)
+{
+    static size_t layout[] = {
+        PERF_LAYOUT_WORD_, PERF_LAYOUT_VERSION_, PERF_CELL_BITS_, PERF_LATE_, PERF_LOSSES_,
+        __builtin_offsetof(perf_anchor_, registry),
+        __builtin_offsetof(perf_anchor_, clock.first),
+        __builtin_offsetof(perf_anchor_, clock.length),
+        sizeof(perf_name_), __builtin_offsetof(perf_name_, site.file),
+        __builtin_offsetof(perf_name_, site.line), __builtin_offsetof(perf_name_, length),
+        __builtin_offsetof(perf_name_, kind),
+        sizeof(perf_registry_), __builtin_offsetof(perf_registry_, process),
+        __builtin_offsetof(perf_registry_, clock), __builtin_offsetof(perf_registry_, warnings),
+        __builtin_offsetof(perf_registry_, ring_events),
+        __builtin_offsetof(perf_registry_, lost), __builtin_offsetof(perf_registry_, cut_names),
+        __builtin_offsetof(perf_registry_, retired),
+        __builtin_offsetof(perf_registry_, retired_bytes),
+        __builtin_offsetof(perf_registry_, retired_lost),
+        __builtin_offsetof(perf_registry_, recorders), __builtin_offsetof(perf_registry_, names),
+        __builtin_offsetof(perf_registry_, count), __builtin_offsetof(perf_registry_, spent),
+        __builtin_offsetof(perf_registry_, made),
+        sizeof(perf_recorder_), __builtin_offsetof(perf_recorder_, late),
+        __builtin_offsetof(perf_recorder_, open), __builtin_offsetof(perf_recorder_, ring),
+        __builtin_offsetof(perf_recorder_, ring_next),
+        __builtin_offsetof(perf_recorder_, ring_head),
+        __builtin_offsetof(perf_recorder_, ring_lost),
+        __builtin_offsetof(perf_recorder_, ring_more),
+        __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
+        __builtin_offsetof(perf_recorder_, slots),
+        __builtin_offsetof(perf_recorder_, slots_used), __builtin_offsetof(perf_recorder_, slot),
+        __builtin_offsetof(perf_recorder_, request), __builtin_offsetof(perf_recorder_, birth),
+        __builtin_offsetof(perf_recorder_, thread), __builtin_offsetof(perf_recorder_, number),
+        __builtin_offsetof(perf_recorder_, losses), __builtin_offsetof(perf_recorder_, next),
+        __builtin_offsetof(perf_recorder_, home), __builtin_offsetof(perf_recorder_, gone),
+        __builtin_offsetof(perf_recorder_, foreign_track),
+        __builtin_offsetof(perf_recorder_, strayed), __builtin_offsetof(perf_recorder_, away),
+        __builtin_offsetof(perf_recorder_, away_in), __builtin_offsetof(perf_recorder_, name),
+        __builtin_offsetof(perf_recorder_, root),
+        sizeof(perf_slot_), __builtin_offsetof(perf_slot_, cell),
+        __builtin_offsetof(perf_cell_, parent), __builtin_offsetof(perf_cell_, count),
+        __builtin_offsetof(perf_cell_, sum), __builtin_offsetof(perf_cell_, tag),
+        __builtin_offsetof(perf_cell_, inside), __builtin_offsetof(perf_cell_, again),
+        __builtin_offsetof(perf_cell_, within), __builtin_offsetof(perf_cell_, min),
+        __builtin_offsetof(perf_cell_, max), __builtin_offsetof(perf_cell_, buckets),
+        __builtin_offsetof(perf_cell_, gauge), __builtin_offsetof(perf_cell_, min),
+        __builtin_offsetof(perf_cell_, max), __builtin_offsetof(perf_cell_, gauge),
+        __builtin_offsetof(perf_buckets_, first), __builtin_offsetof(perf_buckets_, room),
+        __builtin_offsetof(perf_buckets_, n),
+        sizeof(perf_gauge_),
+        sizeof(perf_event_),
+        sizeof(perf_retired_), __builtin_offsetof(perf_retired_, name),
+        __builtin_offsetof(perf_scope, start), __builtin_offsetof(perf_scope, rec),
+        __builtin_offsetof(perf_scope, open), __builtin_offsetof(perf_scope, cell),
+        __builtin_offsetof(perf_registry_, off),
+        PERF_LAYOUT_WORD_};
+
+    __asm__ __volatile__(".ifndef perf_layout_note_v1_\n"
+                         ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"
+                         ".balign 4\n"
+                         ".weak perf_layout_note_v1_\n"
+                         ".hidden perf_layout_note_v1_\n"
+                         "perf_layout_note_v1_:\n"
+                         ".long 7, 8, 0x50455247\n"
+                         ".asciz \"perf.h\"\n"
+                         ".byte 0\n"
+                         ".quad " PERF_NOTE_ADDRESS_ " - .\n"
+                         ".popsection\n"
+                         ".endif\n"
+                         ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
+                         : : PERF_NOTE_OPERAND_(layout));
+}
+#else
+#define perf_layout_note_() PERF_CAST_(void, 0)
+#endif
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_
+#include "perf_record.h"        /* see perf_scope.h                                               */
+#endif
+#endif /* PERF_LAYOUT_H */

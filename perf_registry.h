@@ -1,0 +1,215 @@
+/* perf_registry.h - what is kept of names, loops, streams, sinks, sources: the types of the core.
+ *
+ *     #include "perf_record.h"                 // has what works with them; never this one alone
+ *
+ * The registry is the one object of a process that all its recordings share.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_REGISTRY_H
+#define PERF_REGISTRY_H
+
+#include "perf_scope.h"
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ * Types of what is kept until the process ends; perf_record.h says who may write what.
+ *   perf_registry_  the one of the process; perf_name_, PERF_NAME_MAX_, PERF_NAMES_MAX_  a name
+ *   perf_retired_, PERF_RETIRED_MAX_  events of an ended thread; perf_slot_  where cells are found
+ *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
+ *       written; perf_sink_, perf_label_  scopes also go there
+ *   perf_source_  durations from elsewhere; perf_mark_, perf_usage_  use of the process
+ *   perf_loop_, PERF_COUNTERS_  a loop in r->results
+ *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_, PERF_CHILD_STEP_  forked children
+ */
+
+/* >>private: types ----------------------------------------------------------------------------- */
+
+PERF_BEGIN_DECLS
+
+struct perf_out_;
+struct perf_evidence_;
+struct perf_registry_;
+
+typedef struct perf_name_ {     /* one name, never freed; scopes by name point to `site`          */
+    perf_site_         site;
+    struct perf_name_ *next_same;
+    uint32_t           hash;
+    uint32_t           length;  /* the text follows the struct                                    */
+    uint32_t           kind;
+    void              *handle;  /* the sink's                                                     */
+} perf_name_;
+
+#define PERF_NAME_MAX_  255
+#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
+
+typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
+    uint64_t thread, number, count;
+    char     name[32];          /* the events follow, newest first, and then the next of these    */
+} perf_retired_;
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
+
+typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
+    struct perf_mark_ *next;
+    perf_name_        *name;
+    uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+    uint64_t           age_ns;  /* of the process; 0: not known                                   */
+    uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
+} perf_mark_;
+
+/* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
+ * the rest, and `flush` lies in the image that started the stream.                               */
+typedef struct perf_stream_ {
+    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    size_t        bytes;        /* of its memory, which the next stream takes over                */
+    uint32_t      state;        /* PERF_STREAM_ ...                                               */
+    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
+} perf_stream_;
+#define PERF_STREAM_ON_     1u
+#define PERF_STREAM_FAILED_ 2u
+#define PERF_STREAM_ENDED_  3u
+
+/* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
+ * the program installs it with perf_sink_set_; from then on every scope of every file takes the
+ * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
+ * the begin to the cold path, `open` NULL of a span the end.                                     */
+typedef struct perf_label_ {
+    const char        *text;
+    struct perf_name_ *name;
+    uint32_t           kind;
+    uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
+    uint64_t           bits;
+} perf_label_;
+
+typedef struct perf_sink_ {
+    uint32_t size;
+    void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
+    void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
+    int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
+    void     (*close)(uint64_t range);
+    void     (*mark)(const perf_label_ *);
+    void     (*thread)(const char *name);
+    void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
+} perf_sink_;
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+struct perf_usage_ {            /* struct rusage                                                  */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
+    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
+};
+extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+#endif
+
+/* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
+ * already, further out, that is the open cell, which is not a child of the caller.               */
+typedef struct perf_slot_ {
+    perf_cell_ *caller, *cell;
+} perf_slot_;
+
+/* Where durations come from that are not scopes of threads.  collect hands over what is known by
+ * now, before each report and trace; report writes its own lines under the table; reset forgets.
+ * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
+typedef struct perf_source_ {
+    struct perf_source_ *next;
+    void (*collect)(struct perf_registry_ *);
+    void (*report)(struct perf_out_ *);
+    void (*reset)(void);
+    void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
+} perf_source_;
+
+/* ---- forked children: what they record is seen by their parents ----
+ *
+ * A process that forks makes one block that all its descendants share.  A child takes the memory of
+ * its names and cells from there, so its parents can count them, however the child has ended.    */
+
+#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
+#define PERF_CHILD_STEP_   16384                        /* of a child's pools                     */
+
+typedef struct perf_shown_ {    /* a recorder of a child                                          */
+    struct perf_shown_ *next;
+    perf_cell_        **cell;   /* as in perf_recorder_                                           */
+    uint32_t            room;
+} perf_shown_;
+
+typedef struct perf_member_ {   /* a forked process                                               */
+    struct perf_member_ *next;  /* all of the family, newest first                                */
+    struct perf_member_ *parent;        /* NULL: the process that made the block                  */
+    perf_shown_         *recorders;
+    struct perf_name_  **names; /* by id, from `inherited` on; NULL: no new ones                  */
+    uint32_t             inherited;     /* smaller ids are its parent's                           */
+    uint32_t             forgotten;     /* 1: by perf_reset() of a parent                         */
+} perf_member_;
+
+typedef struct perf_family_ {
+    uint64_t      used;         /* bytes                                                          */
+    uint64_t      full;         /* how often there was no room                                    */
+    perf_member_ *members;
+} perf_family_;
+
+
+#define PERF_COUNTERS_ 16       /* of one loop */
+/* A loop, finished or running, in the registry's list, newest first. */
+typedef struct perf_loop_ {
+    struct perf_loop_ *next;
+    size_t             pages;           /* bytes from here on that perf_reset() may give back; 0  */
+    int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
+    int                forgotten;       /* atomic; 1: by perf_reset(), do not show it             */
+    int                done;            /* written once, last: the result is complete             */
+    char               name[PERF_NAME_MAX_ + 1];       /* a longer one is cut, counted, noted    */
+    const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
+    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
+    int                threads;         /* that measured it at once; 0: one                       */
+    int                round;           /* of --repeat, from 0: a later one is no other loop      */
+    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
+    double             value[PERF_COUNTERS_];
+} perf_loop_;
+
+/* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
+typedef struct perf_registry_ {
+    uint32_t        size, abi;
+    uint32_t        lock;       /* id of the thread inside; 0: free                               */
+    uint32_t        process, off;
+    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()           */
+    uint32_t        error;      /* first perf_status that was not PERF_OK                         */
+    uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
+    uint64_t        ring_events;
+    uint32_t        trace_off;
+    uint64_t        threads;    /* recorders and take-overs so far                                */
+    uint64_t        alive;      /* recorders not known to be gone                                 */
+    uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
+    uint64_t        lost;       /* scopes without a recorder: no memory                           */
+    uint64_t        cut_names;
+    uint64_t        retired_bytes, retired_lost;
+    perf_recorder_ *recorders;
+    perf_recorder_ *by_thread[256];
+    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock       */
+    uint32_t        count, room;
+    perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
+    char           *pool, *pool_end;
+    perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
+    uint64_t      (*custom)(void);
+    char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
+    perf_mark_     *marks;      /* newest first                                                   */
+    perf_spent_     spent;      /* by the process, at the start or the last reset                 */
+    perf_pair_      made;       /* when that was: the origin of the trace                         */
+    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
+    uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
+    uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
+    const perf_sink_ *sink;
+    void           *gpu;        /* what perf_cuda.h keeps                                         */
+    struct perf_source_ *sources;       /* who else has durations to tell                         */
+    void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
+    void (*put_diagnosis)(struct perf_out_ *, int form);                /* of perf_diagnosis.h    */
+    struct perf_family_ *family;        /* NULL: never forked, or no memory for it                */
+    struct perf_member_ *member;        /* this process in it; NULL: the one that began           */
+    uint32_t        reading;    /* who goes through `retired` now                                 */
+    uint32_t        hash_room;
+    uint64_t        reset;      /* ticks of the last one                                          */
+    uint32_t        loop_readers;       /* who goes through `results` now                         */
+} perf_registry_;
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_ && !defined(PERF_CALIBRATION_H) && !defined(PERF_LAYOUT_H)
+#include "perf_record.h"        /* see perf_scope.h                                               */
+#endif
+#endif /* PERF_REGISTRY_H */
