@@ -369,36 +369,6 @@ PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 #endif
 }
 
-/* ---- square root: histograms and statistics need it, and libm is not linked ---- */
-
-/* Square root of x, correctly rounded on x86-64 and AArch64; NaN below 0.  Any thread. */
-PERF_FN double perf_sqrt(double x)
-{
-#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
-    double r;
-    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
-    return r;
-#elif defined(__GNUC__) && defined(__aarch64__)
-    double r;
-    __asm__("fsqrt %d0, %d1" : "=w"(r) : "w"(x));
-    return r;
-#else
-    double y, scale = 1.0;
-    int    i;
-
-    if (!(x > 0.0) || !perf_is_finite_(x))
-        return perf_is_nan_(x) || x < 0.0 ? PERF_NAN_ : x;
-    if (x < 1e-290) {                               /* halving the exponent needs a normal number */
-        x *= 18014398509481984.0;                   /* 2^54                                       */
-        scale = 1.0 / 134217728.0;                  /* 2^-27                                      */
-    }
-    y = perf_from_bits_((perf_bits_(x) >> 1) + (UINT64_C(511) << 52) + (UINT64_C(1) << 51));
-    for (i = 0; i < 5; i++)                         /* Newton doubles the digits: 5 are plenty    */
-        y = 0.5 * (y + x / y);
-    return y * scale;
-#endif
-}
-
 PERF_END_DECLS
 
 /* MIT License

@@ -10,7 +10,7 @@
 #ifndef PERF_HIST_H
 #define PERF_HIST_H
 
-#include "perf_base.h"
+#include "perf_math.h"
 
 PERF_BEGIN_DECLS
 
@@ -1000,7 +1000,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     var = s2 - s1 * s1 / n - within;
     limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
     var = var < 0.0 ? 0.0 : var > limit ? limit : var;      /* Bhatia and Davis                   */
-    return perf_sqrt(var / (n - 1.0)) * perf_hist_unit_(h);
+    return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
 /* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */

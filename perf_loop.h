@@ -1348,7 +1348,7 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
         d[k] = d[k] < c.at ? c.at - d[k] : d[k] - c.at;
     perf_sort_values(d, n);
     c.spread = perf_quantile(d, n, 0.5);
-    c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt(PERF_CAST_(double, n));
+    c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt_(PERF_CAST_(double, n));
     return c;
 }
 

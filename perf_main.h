@@ -235,7 +235,7 @@ PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t
         v = 1.0 - (r->constant + r->factor * perf_growth_(k, n[i])) / ns[i];
         sum += n[i] < r->from ? 0.0 : v * v / used;
     }
-    return perf_sqrt(sum);
+    return perf_sqrt_(sum);
 }
 
 /* The best law for the sizes from `from` on. */

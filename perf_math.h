@@ -25,8 +25,10 @@ PERF_BEGIN_DECLS
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
  *   perf_random_        64 random bits from a state of the caller's (splitmix64)
  *   perf_fabs_, perf_least_, perf_most_     size, smaller and larger of two numbers
+ *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
+PERF_FN double   perf_sqrt_(double x);
 PERF_FN int      perf_is_duration_(double x);
 PERF_FN double   perf_log_(double x);
 PERF_FN double   perf_log1p_(double x);
@@ -43,6 +45,36 @@ PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
 PERF_FN uint64_t perf_random_(uint64_t *state);
 
 /* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
+
+/* ---- square root: histograms and statistics need it, and libm is not linked ---- */
+
+/* NaN below 0.  Any thread. */
+PERF_FN double perf_sqrt_(double x)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
+    double r;
+    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    return r;
+#elif defined(__GNUC__) && defined(__aarch64__)
+    double r;
+    __asm__("fsqrt %d0, %d1" : "=w"(r) : "w"(x));
+    return r;
+#else
+    double y, scale = 1.0;
+    int    i;
+
+    if (!(x > 0.0) || !perf_is_finite_(x))
+        return perf_is_nan_(x) || x < 0.0 ? PERF_NAN_ : x;
+    if (x < 1e-290) {                               /* halving the exponent needs a normal number */
+        x *= 18014398509481984.0;                   /* 2^54                                       */
+        scale = 1.0 / 134217728.0;                  /* 2^-27                                      */
+    }
+    y = perf_from_bits_((perf_bits_(x) >> 1) + (UINT64_C(511) << 52) + (UINT64_C(1) << 51));
+    for (i = 0; i < 5; i++)                         /* Newton doubles the digits: 5 are plenty    */
+        y = 0.5 * (y + x / y);
+    return y * scale;
+#endif
+}
 
 /* ---- numbers ---- */
 
@@ -299,7 +331,7 @@ PERF_FN double perf_normal_quantile_(double p)
     if (!(tail > 0.0)) {
         r = PERF_INF_;
     } else {
-        r = perf_sqrt(-perf_log_(tail));
+        r = perf_sqrt_(-perf_log_(tail));
         if (r <= 5.0)
             r = perf_ratio7_(r - 1.6, side);
         else
@@ -340,7 +372,7 @@ PERF_FN double perf_beta_front_(double x, double y, double a, double b, double d
         db = b * perf_log_(b / (a + b) / y) + delta;
     return perf_exp_(perf_stirling_rest_(a + b) - perf_stirling_rest_(a) - perf_stirling_rest_(b) -
                      da - db) *
-           perf_sqrt(a / (a + b) * b * 0.15915494309189533577);         /* 1 / (2 pi)             */
+           perf_sqrt_(a / (a + b) * b * 0.15915494309189533577);         /* 1 / (2 pi)             */
 }
 
 /* x, or 1e-300 where it is nearly 0 and something is to be divided by it. */
@@ -448,7 +480,7 @@ PERF_FN double perf_t_upper_quantile_(double tail, double df)
         if (next - t < t * 2e-16 && t - next < t * 2e-16)
             break;
         if (!(next > low && next < high))
-            next = perf_sqrt(low) * perf_sqrt(high);
+            next = perf_sqrt_(low) * perf_sqrt_(high);
         t = next;
     }
     return t;

@@ -1739,7 +1739,7 @@ PERF_COLD_FN_ double perf_baseline_left_(const perf_checking_ *c, const double *
         sd = (*df * sd + c->weight * c->common) / (*df + c->weight);
         *df += c->weight;
     }
-    sd = perf_sqrt(sd * size);
+    sd = perf_sqrt_(sd * size);
     size = *change < 0.0 ? -*change : *change;
     strayed[0] = size / (sd * perf_t_quantile(0.5 + PERF_CAST_(double, rank[0]) / n, *df));
     strayed[1] = size / perf_normal_quantile(0.5 + PERF_CAST_(double, rank[1]) / n);
@@ -1777,9 +1777,9 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const perf_checking_ *c, const d
     i.estimate = y[k];
     if (k > 1) {
         sd /= n - 1.0;
-        fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* if all runs were made at one time          */
+        fresh = perf_sqrt_(sd * (1.0 + 1.0 / n));    /* if all runs were made at one time          */
         most = 2.0 * sd + PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
-        sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
+        sd = walk > 0.0 ? perf_sqrt_(sd * walk < most ? sd * walk : most) : fresh;
         most = together ? perf_baseline_left_(c, y, walk > 0.0, &change, &own, strayed) : -1.0;
         if (!(most < 0.0)) {
             c->b->beside++;

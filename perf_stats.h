@@ -395,7 +395,7 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     m.cubes = d3 / (m.mean * m.mean * m.mean);
     m.mean /= scale;
     if (n > 1 && d2 > 0.0)
-        m.std = perf_sqrt(d2 / (count - 1.0)) / scale;
+        m.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
     return m;
 }
 
@@ -415,7 +415,7 @@ PERF_FN perf_interval perf_mean_interval_(const double *x, size_t n, double conf
         return r;
     if (n > 1)
         half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
-               perf_sqrt(PERF_CAST_(double, n));
+               perf_sqrt_(PERF_CAST_(double, n));
     r.estimate = m.mean;
     if (half < PERF_INF_) {
         r.low = m.mean - half;
@@ -845,7 +845,7 @@ PERF_FN double perf_signed_rank_cdf_(double n, double k)
     double v = s2 / 4.0 + 1.0 / 12, v2 = v * v;
     double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * v);
     double l8 = -(17.0 / 16 * s8 + 1.0 / 240) / (v2 * v2);
-    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt(v), y = x * x;
+    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(v), y = x * x;
     double h3 = y - 3.0, h5 = y * (y - 10.0) + 15.0, h7 = y * (y * (y - 21.0) + 105.0) - 105.0;
     double h9 = y * (y * (y * (y - 36.0) + 378.0) - 1260.0) + 945.0;
     double h11 = y * (y * (y * (y * (y - 55.0) + 990.0) - 6930.0) + 17325.0) - 10395.0;
@@ -890,7 +890,7 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     if (n <= PERF_SIGNED_RANK_COUNTED_)
         return perf_signed_rank_counted_(n, tail);
     near = all * (all + 1.0) / 4.0 + perf_normal_quantile_(tail) *
-           perf_sqrt(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
+           perf_sqrt_(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
     if (near >= 1.0)
         k = PERF_CAST_(uint64_t, near);             /* by the normal law, then steps              */
     while (k && perf_signed_rank_cdf_(all, PERF_CAST_(double, k) - 1.0) > tail)
@@ -1052,8 +1052,8 @@ PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *s, double p, 
     double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
 
     r.estimate = log_b - log_a;
-    r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
-    r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
+    r.low = r.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
+    r.high = r.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
     return r;
 }
 
@@ -1086,9 +1086,9 @@ PERF_FN double perf_pair_shrink_(const perf_arms_ *s, double p)
         sum += c;
         squares += c * c;
     }
-    f = perf_sqrt((squares / n - sum / n * (sum / n)) / (2.0 * p * (1.0 - p)));
+    f = perf_sqrt_((squares / n - sum / n * (sum / n)) / (2.0 * p * (1.0 - p)));
     if (f < 1.0)
-        f = perf_least_(f * (1.0 + 1.0 / perf_sqrt(2.0 * n * p * (1.0 - p))), 1.0);
+        f = perf_least_(f * (1.0 + 1.0 / perf_sqrt_(2.0 * n * p * (1.0 - p))), 1.0);
     return perf_most_(f, 0.3);
 }
 
@@ -1144,7 +1144,7 @@ PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, doubl
     if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
         return r;
     if (root > 0.0)
-        root = perf_sqrt(root);
+        root = perf_sqrt_(root);
     else
         root = 0.0;
     r.high = estimate + perf_log_((qb + root) / qa);
@@ -1231,7 +1231,7 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step
 PERF_FN int perf_unlike_(const perf_arms_ *s)
 {
     size_t low = s->na / 4, high = s->na - 1 - low;
-    double most = perf_exp_(3.3 / perf_sqrt(PERF_CAST_(double, s->na)));
+    double most = perf_exp_(3.3 / perf_sqrt_(PERF_CAST_(double, s->na)));
     double width_a = perf_log_(s->sorted_a[high] / s->sorted_a[low]);
     double width_b = perf_log_(s->sorted_b[high] / s->sorted_b[low]);
 

@@ -28,4 +28,3 @@ cdef extern from "perf_base.h" nogil:
         PERF_EFAILED
 
     const char *perf_status_text(perf_status s) noexcept
-    double perf_sqrt(double x) noexcept

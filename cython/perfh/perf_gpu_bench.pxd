@@ -5,6 +5,7 @@ from perfh.perf cimport *
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_bound cimport *
+from perfh.perf_calibration cimport *
 from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_cuda cimport *
@@ -13,6 +14,7 @@ from perfh.perf_gpu_scope cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
+from perfh.perf_registry cimport *
 from perfh.perf_report cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *

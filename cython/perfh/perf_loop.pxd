@@ -4,10 +4,12 @@ from libc.stdint cimport uint64_t
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_bound cimport *
+from perfh.perf_calibration cimport *
 from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_record cimport *
+from perfh.perf_registry cimport *
 from perfh.perf_report cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *

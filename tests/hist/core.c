@@ -129,7 +129,7 @@ static void one_against_sorted(const char *name, perf_hist *h, const uint64_t *v
         CHECK((e < 0 ? -e : e) < 1e-12, "%s: mean off by %g", name, e);
     }
     if (bits >= 10) {
-        double e = perf_hist_std(h) / perf_sqrt(exact_var / (double)(n - 1)) - 1.0;
+        double e = perf_hist_std(h) / perf_sqrt_(exact_var / (double)(n - 1)) - 1.0;
         CHECK((e < 0 ? -e : e) < 1e-3, "%s: std off by %g", name, e);
     }
     CHECK(perf_hist_count(h) == n, "%s: count", name);

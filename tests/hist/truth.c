@@ -238,7 +238,7 @@ static void spread(void)
         sum += x - 1e5;
         squares += (x - 1e5) * (x - 1e5);
     }
-    exact = perf_sqrt((squares - sum * sum / 200000.0) / 199999.0);
+    exact = perf_sqrt_((squares - sum * sum / 200000.0) / 199999.0);
     CHECK(near(perf_hist_std(h), exact, 0.003), "normal: %.1f for %.1f", perf_hist_std(h), exact);
     perf_hist_reset(h);                         /* two values: half their distance times sqrt(2)    */
     perf_hist_add(h, 10);
@@ -256,7 +256,7 @@ static void spread(void)
     perf_hist_add_n(h, 65536, 499);
     perf_hist_add(h, 67583);
     x = perf_hist_mean(h);
-    bound = perf_sqrt((x - 1008.0) * (67583.0 - x) * 1000.0 / 999.0);
+    bound = perf_sqrt_((x - 1008.0) * (67583.0 - x) * 1000.0 / 999.0);
     CHECK(near(perf_hist_std(h), bound, 1e-12), "no more than the extremes allow: %g for %g",
           perf_hist_std(h), bound);
     free(h);

@@ -129,7 +129,7 @@ static tally world(int trials, int saved, double later, double change, double sd
         }
         hour += later - 1.0;
         for (i = 0; i < NAMES; i++)
-            level[i] += walk * perf_sqrt(later) * normal();
+            level[i] += walk * perf_sqrt_(later) * normal();
         level[1] += perf_log_(change);
         o.now = run(saved, hour * 3600, level, sd);
         b = perf_baseline_check(path, &o);
@@ -156,7 +156,7 @@ static tally world(int trials, int saved, double later, double change, double sd
 /* At most a share p of n, with three standard errors. */
 static int at_most(int k, int n, double p)
 {
-    return k <= n * p + 3.0 * perf_sqrt(n * p * (1 - p)) + 1;
+    return k <= n * p + 3.0 * perf_sqrt_(n * p * (1 - p)) + 1;
 }
 
 static void statistics(void)

@@ -115,7 +115,7 @@ static void series(void)
         missed = plainly = 0;
         for (trial = 0; trial < 400; trial++) {
             c = normal();
-            d = perf_sqrt(1.0 - world[w].rho * world[w].rho);
+            d = perf_sqrt_(1.0 - world[w].rho * world[w].rho);
             for (i = 0; i < world[w].n; i++) {
                 x[i] = sorted[i] = c;
                 c = world[w].rho * c + d * normal();
