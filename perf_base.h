@@ -339,13 +339,12 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   perf_getenv_, PERF_SETUID_, PERF_ERRNO_  a variable of the environment; errno; PERF_CLOCK_*_ID_  of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
-#define PERF_STATUS_TEXT_(name, text)                                                            \
-    if (s == name)                                                                                \
-        return text;
+#define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
 {
-    PERF_STATUS_LIST_(PERF_STATUS_TEXT_)
-    return "unknown status";
+    static const char *const texts[] = {PERF_STATUS_LIST_(PERF_STATUS_TEXT_) "unknown status"};
+
+    return texts[s < PERF_STATUS_COUNT_ ? s : PERF_STATUS_COUNT_];
 }
 #undef PERF_STATUS_TEXT_
 

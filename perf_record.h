@@ -41,7 +41,8 @@ PERF_FN perf_status perf_error(void);
 /* >>internal: what other headers may use -------------------------------------------------------
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
  * stream's.  What is made here is never freed.  Any thread, unless something else is said.
- *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core
+ *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
+ *       perf_core_get_  its functions
  *   perf_lock_  0: inside already, give up; perf_unlock_
  *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
  *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
@@ -1577,7 +1578,9 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         perf_end_ordered_(t, s, c, outer, end);
     else if (!ordered)
         perf_end_late_(t, s, c, end);
-    perf_lap_at_(&t->after, t, end);
+    t->after.start = end;
+    t->after.inside = t->open->inside;
+    t->after.open = t->open;
 }
 
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */

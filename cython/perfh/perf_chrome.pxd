@@ -4,7 +4,6 @@ from perfh.perf_base cimport *
 from perfh.perf_calibration cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_record cimport *
-from perfh.perf_registry cimport *
 from perfh.perf_scope cimport *
 
 cdef extern from "perf_chrome.h" nogil:

@@ -1,0 +1,399 @@
+/* perf_core.h - what is kept of a site, a name, a thread, and how images find the core: types.
+ *
+ *     #include "perf_scope.h"                  // has the marks; nobody needs this one alone
+ *
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CORE_H
+#define PERF_CORE_H
+
+#include "perf_clock.h"
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
+ * others read them with PERF_GET_ and PERF_ACQ_.
+ *   perf_site_  what a mark says, constant but for its id
+ *   perf_recorder_, PERF_ASK_*_  a thread, and what others ask it; PERF_SELF_, PERF_SELF_AT_  the
+ *       caller's or NULL; perf_known_  names by address; perf_spent_  time of a thread
+ *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
+ *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
+ *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
+ *   PERF_REMARK_*_, PERF_TEXT_MAX_  an instant's number or text; PERF_LOSSES_, PERF_LOSS_*_
+ *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
+ *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
+ *   perf_core_, perf_core_get_, perf_core_on_, perf_core_known_  the functions behind the marks
+ *   perf_calibration_, perf_pair_  readings of both clocks                                       */
+
+/* >>private: types, and how a core is found ---------------------------------------------------- */
+
+PERF_BEGIN_DECLS
+
+typedef struct perf_site_ {     /* what is measured; one static object a call site                */
+    const char *name;
+    const char *file;
+    uint32_t    line;           /* kind : 8, line : 24                                            */
+    uint32_t    id;             /* 0 until the registry has seen it                               */
+} perf_site_;
+
+struct perf_core_;
+struct perf_recorder_;
+struct perf_cell_;
+struct perf_scope;
+struct perf_lap;
+struct perf_async;
+struct perf_fiber;
+
+/* One reading of both clocks.  The system clock is read inside the bracket, always at the same
+ * place, so two narrow brackets differ by the step of the counter.                               */
+typedef struct perf_pair_ {
+    uint64_t ticks, ns, width;
+} perf_pair_;
+
+/* First reading of this image (executable or shared object), and the rate known so far. */
+typedef struct perf_calibration_ {
+    uint32_t   state;           /* 0 none, 1 somebody is at it, 2 ready                           */
+    uint32_t   warnings;
+    perf_pair_ first;
+    uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet   */
+    uint64_t tick_ns;           /* bits of a double                                               */
+    uint64_t error_ppm;         /* bits of a double                                               */
+} perf_calibration_;
+
+struct perf_registry_;
+
+/* The one object every file of an image shares; zero until the first use. */
+typedef struct perf_anchor_ {
+    uint32_t               size;
+    uint32_t               off;         /* PERF_OFF_ bits: scopes of this image do nothing        */
+    struct perf_registry_ *registry;    /* of those files that use perf_record.h                  */
+    perf_calibration_      clock;
+    uint32_t               pinned;      /* this image is never unloaded                           */
+    const struct perf_core_ *core;      /* NULL: none found yet                                   */
+    uint32_t               poor;        /* there was no memory for a registry                     */
+} perf_anchor_;
+#define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
+#define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
+
+#if PERF_TCC_
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+#define PERF_SELF_    PERF_CAST_(perf_recorder_ *, 0)
+#define PERF_SELF_AT_ PERF_NULL_
+#else
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#define PERF_SELF_    perf_self_v1_
+#define PERF_SELF_AT_ &perf_self_v1_
+#endif
+
+/* ---- what is kept of a name and of a thread ---- */
+
+/* What one thread knows about one name under one caller: a node of its call tree.  A name that is
+ * open already folds into the cell that is open, so recursion stays shallow.  Only the owner
+ * writes; the first 64 bytes are all that a call touches.  `low` and `span` bound the durations
+ * seen, as far as they are 1 .. 2^32 - 1; anything outside takes the cold path, so one unsigned
+ * compare proves the bucket valid and keeps both extremes exact.  No two sums are neighbours: gcc
+ * and clang would update the pair as a vector, and the next scope would wait for the store (8.9
+ * instead of 1.9 cycles).
+ * Self time is sum - inside - within, the total without recursive calls sum - again.             */
+#define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
+#define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
+#define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
+#define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
+#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
+
+/* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
+ * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
+#define PERF_CELLS_ 16
+
+typedef struct perf_cell_ {
+    struct perf_cell_ *parent;  /* the caller's cell; NULL: this is the root                      */
+    uint64_t  count, low;
+    uint64_t  sum, span;        /* sum: of all calls                                              */
+    uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
+    uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
+    uint64_t  inside;           /* time of the scopes that it calls itself                        */
+    char      others[(PERF_CELLS_ - 1) * 64];
+    /* cold */
+    uint64_t  again;            /* the part of `sum` that another call's time contains already    */
+    uint64_t  within;           /* time of the scopes that its recursive calls called             */
+    uint64_t  min, max;
+    struct perf_cell_    *kin;  /* ring of the cells of this name in this thread                  */
+    struct perf_buckets_ *buckets;      /* NULL: none yet                                         */
+    struct perf_gauge_   *gauge;        /* of a counter                                           */
+    uint32_t  depth;
+    unsigned  again_open : 31;  /* recursive calls that are open now                              */
+    unsigned  held : 1;         /* a reset came while it was open: its end is a cold one          */
+} perf_cell_;
+#define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
+
+typedef struct perf_buckets_ {  /* counters of a cell, as many as its durations need              */
+    uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
+    uint64_t n[1];              /* [room]                                                         */
+} perf_buckets_;
+
+typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
+    uint64_t last, least, most, values; /* bits of doubles                                        */
+    uint64_t at, n;             /* ticks of the last one; how many                                */
+} perf_gauge_;
+
+/* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
+ * the entries before hold what does not fit: the true one, a counter's value, an async span's
+ * length and id.  Those have name 0, as have the number or the text of an instant.               */
+typedef struct perf_event_ {
+    uint64_t start;             /* ticks                                                          */
+    uint64_t what;
+} perf_event_;
+#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
+#define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
+#define PERF_REMARK_IS_VALUE_ 1u    /* low byte of `what`: an instant's number, the first 8 bytes */
+#define PERF_REMARK_IS_TEXT_  2u    /* of its text, 8 more; above it the name                     */
+#define PERF_REMARK_REST_     3u
+#define PERF_TEXT_MAX_        63    /* bytes                                                      */
+#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
+
+typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
+    uint64_t ns, cpu_ns, switches, waits;
+} perf_spent_;
+
+struct perf_registry_;
+
+/* Marks that are not in the numbers as they should be; the report has a note of each. */
+enum {
+    PERF_LOSS_ABANDONED_,       /* never ended                                                    */
+    PERF_LOSS_DISORDERED_,      /* ended after the scope around it                                */
+    PERF_LOSS_FOREIGN_,         /* ended by another thread                                        */
+    PERF_LOSS_ORPHANS_,         /* begun before a fork                                            */
+    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN                                  */
+    PERF_LOSS_LOST_,            /* not counted                                                    */
+    PERF_LOSS_CLOCK_,           /* ended at an earlier time than it began: the clock was set back */
+    PERF_LOSSES_
+};
+
+/* A thread's name cache in front of the interned ones. */
+typedef struct perf_known_ {
+    const char        *key;
+    struct perf_name_ *name;
+} perf_known_;
+
+#define PERF_LATE_ 4
+
+/* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child
+ * finds all of it zero (MADV_WIPEONFORK), and `seen` NULL sends it to the cold path.             */
+typedef struct perf_recorder_ {
+    uint64_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
+                                /* later, when the processor has them at hand (1.00, not 1.31)    */
+    perf_cell_ **seen;          /* cells by caller and name, see perf_seen_at_; NULL: cold path  */
+    uint32_t     seen_mask;     /* bytes                                                          */
+    uint32_t     late_next;     /* where in `late`                                                */
+    perf_cell_  *open;          /* innermost open scope, or the root                              */
+    perf_event_ *ring;
+    uint64_t     ring_next;     /* bytes given out so far: a signal handler may be writing, too   */
+    uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
+    uint64_t     ring_head;     /* bytes written so far                                           */
+    uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
+    uint64_t     deeper;        /* `extra` where an event has its depth                           */
+    uint64_t     extra;         /* recursive calls that are open; cold from here on               */
+    uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
+    perf_cell_   root;          /* of the call tree; at a multiple of 64 as all cells, for `seen` */
+    uint32_t     room;          /* entries of `cell`                                              */
+    uint32_t     slots, slots_used;
+    struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
+    perf_cell_ **table;         /* `seen`, also when that is NULL                                 */
+    perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
+    uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
+    uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */
+    struct perf_shown_ *shown;  /* what parents may read of it; NULL: no forked child's           */
+    uint64_t     thread;        /* id of the owner                                                */
+    uint64_t     number;        /* 1, 2, ... in order of appearance                               */
+    uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     ring_more;     /* entries since then that belong to the event after them         */
+    uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
+    uint64_t     sent_more;     /* as ring_more, of those before ring_sent                        */
+    uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
+    uint64_t     losses[PERF_LOSSES_];
+    struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
+    struct perf_registry_ *home;
+    char        *pool, *pool_end;               /* room for cells                                 */
+    uint32_t     gone;                          /* its thread has ended: to be taken over         */
+    uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
+    uint32_t     spans;                         /* perf_async begun so far without an id          */
+    struct {                                    /* when a cold end came last, see perf_after_     */
+        uint64_t    start, inside;
+        perf_cell_ *open;
+    } after;
+    uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
+    uint32_t    *range;
+    uint32_t     sinking;                       /* 1: inside the sink                             */
+    uint32_t     strayed;                       /* of `depth`: ended elsewhere; < 0: went there  */
+    perf_spent_  looked;                        /* at the end of its last long call               */
+    uint64_t     away;                          /* ns in a call without a processor, the most     */
+    uint32_t     away_in;                       /* name                                           */
+    char         name[32];
+    perf_known_  known[64];
+    perf_cell_  *roots;                         /* of idle fibres, by kin                         */
+    perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
+    uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
+    uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
+    perf_cell_  *fresh;                         /* the next one of a block                        */
+    uint32_t     fresh_left;
+} perf_recorder_;
+#define PERF_ASK_RESET_ 1u
+#define PERF_ASK_TRACE_ 2u                      /* or: look at the registry's switches again      */
+
+/* ---- all images of the process ---- */
+
+/* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
+ * image that uses scopes carries an ELF note with the distance to its anchor: all are walked.    */
+typedef struct perf_search_ {
+    void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
+    const struct perf_core_ *core;      /* found, or to give                                      */
+    const void              *is_there;  /* an anchor, looked for                                  */
+    void                    *found;
+    uint32_t                 value;
+    int                      there;
+} perf_search_;
+
+#if PERF_NOTES_
+struct perf_segment_ {          /* Elf64_Phdr and dl_phdr_info, without <link.h>                  */
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+struct perf_image_info_ {
+    uint64_t                    base;
+    const char                 *name;
+    const struct perf_segment_ *segment;
+    uint16_t                    segments;
+};
+struct perf_note_ {             /* Elf64_Nhdr and what follows it in ours: "perf.h", distance     */
+    uint32_t name, data, type, text[2], low;
+    int32_t  high;
+};
+extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
+                                 void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
+
+PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
+{
+    perf_search_               *w = PERF_CAST_(perf_search_ *, search);
+    const struct perf_segment_ *s = image->segment, *last = s + image->segments;
+
+    (void)size;
+    for (; s != last; s++) {
+        uint64_t at = image->base + s->vaddr, end = at + s->memsz;
+
+        while (s->type == 4 && at + sizeof(struct perf_note_) <= end) {         /* PT_NOTE        */
+            const struct perf_note_ *n = PERF_PTR_(const struct perf_note_ *, at);
+            if (n->type == 0x50455246 && n->text[0] == 0x66726570) {            /* "perf"         */
+                perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
+                                            (PERF_CAST_(uint64_t, n->high) << 32));
+                if (w->visit)
+                    w->visit(w, a);
+                else if (!w->core)
+                    w->core = PERF_ACQ_(&a->core);
+                break;
+            }
+            at += 12 + ((n->name + UINT64_C(3)) & ~UINT64_C(3)) +
+                  ((n->data + UINT64_C(3)) & ~UINT64_C(3));
+        }
+    }
+    return 0;
+}
+#endif
+
+/* The note is written here, into each file that uses this function; to include it writes none. */
+PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
+{
+#if PERF_NOTES_
+    __asm__ __volatile__(".ifndef perf_note_v1_\n"
+                         ".pushsection .note.perf_h,\"aG\",%note,perf_note_v1_,comdat\n"
+                         ".balign 4\n"
+                         ".weak perf_note_v1_\n"
+                         ".hidden perf_note_v1_\n"
+                         "perf_note_v1_:\n"
+                         ".long 7, 8, 0x50455246\n"
+                         ".asciz \"perf.h\"\n"
+                         ".byte 0\n"
+                         ".quad perf_anchor_v1_ - .\n"
+                         ".popsection\n"
+                         ".endif\n"        /* --gc-sections keeps what is referred to            */
+                         ".reloc ., BFD_RELOC_NONE, perf_note_v1_\n");
+    (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
+#else
+    (void)s;
+#endif
+}
+
+/* ---- the core: what files that only mark leave to another file ----
+ *
+ * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
+ * hands it to the anchors of all images before constructors run; an image that is loaded later
+ * looks for it once, at its first mark.                                                          */
+typedef struct perf_core_ {
+    uint32_t      size, abi;
+    void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
+    struct perf_scope *(*begin)(struct perf_scope *, perf_site_ *, perf_recorder_ **self, int counter);
+    void        (*end)(struct perf_scope *, uint64_t end);
+    void        (*event)(perf_recorder_ *, uint64_t start, uint64_t what);
+    void        (*lap_begin)(struct perf_lap *);
+    void        (*lap)(struct perf_lap *, perf_site_ *, uint64_t now);
+    perf_site_ *(*find)(const char *name, uint32_t kind);
+    void        (*count)(perf_site_ *, double value);
+    void        (*instant)(perf_site_ *, const char *text, const double *value);
+    void        (*fiber)(struct perf_fiber *from, struct perf_fiber *to);
+    void        (*async_begin)(struct perf_async *, const char *name, uint64_t id);
+    void        (*async_end)(struct perf_async *);
+    void        (*thread_name)(const char *name);
+    void        (*misuse)(void);                /* a call out of order, to be counted             */
+} perf_core_;
+
+#if PERF_ONE_CORE_
+/* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
+ * brings a core later clears that bit.  The second look finds one that came since the first.     */
+PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
+{
+    perf_search_ s;
+    int          look;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    for (look = 0; look < 2 && !s.core; look++) {
+        if (look)
+            (void)__atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
+        perf_images_walk_(&s);
+    }
+    if (s.core)
+        s.core->join(&perf_anchor_v1_);
+    return s.core;
+}
+
+/* Not marked cold: gcc treats a function that always calls a cold one as cold, too, and would then
+ * optimise the user's loop around it for size.                                                   */
+PERF_FN const perf_core_ *perf_core_get_(void)
+{
+    const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
+
+    return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
+}
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#else
+PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
+#define perf_core_known_ perf_core_get_
+#endif
+
+/* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
+ * (2 instructions instead of 5); a scope that is on does not notice (measured).                  */
+#if PERF_DISABLE
+#define PERF_ON_() 0
+#else
+#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+#endif
+
+/* The core for a mark that is no scope; NULL: nothing is to be recorded. */
+PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
+{
+    return PERF_ON_() ? perf_core_get_() : PERF_NULL_;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_CORE_H */
