@@ -303,8 +303,10 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_get_();
     perf_registry_   *r = perf_registry_get_();
-    perf_gpu_state_  *g = d ? PERF_ACQ_(&d->state) : PERF_NULL_;
+    perf_gpu_state_  *g = PERF_NULL_;
 
+    if (d)
+        g = PERF_ACQ_(&d->state);
     if (g || !d || !perf_lock_(r))
         return g;
     g = d->state;
@@ -331,7 +333,9 @@ PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_seen_();
 
-    return d ? PERF_ACQ_(&d->state) : PERF_NULL_;
+    if (!d)
+        return PERF_NULL_;
+    return PERF_ACQ_(&d->state);
 }
 
 /* 0: somebody has it and `wait` is 0, or this very thread has it. */
@@ -350,17 +354,30 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 #define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
 #define PERF_GPU_COUNT_(g, what, n) (void)perf_shared_add_(&(g)->lost[what], n)
 
-/* A call that failed on behalf of one scope: no context is no fault, all else is. */
+/* As what a scope is counted that met this code of the driver. */
+PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
+{
+    if (code == 201 || code == 3)               /* no context, driver not started */
+        return PERF_GPU_NO_CONTEXT_;
+    if (code >= 900 && code <= 907)
+        return PERF_GPU_CAPTURED_;
+    if (code == PERF_GPU_UNREAD_)
+        return PERF_GPU_DROPPED_;
+    return PERF_GPU_FAILED_;
+}
+
+/* A call that failed on behalf of one scope; code 0: a time that cannot be.  Only what is no other
+ * loss is an error of the driver. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
 {
-    const int loss = code == 201 || code == 3       ? PERF_GPU_NO_CONTEXT_
-                     : code >= 900 && code <= 907   ? PERF_GPU_CAPTURED_
-                     : code == PERF_GPU_UNREAD_     ? PERF_GPU_DROPPED_
-                                                    : PERF_GPU_FAILED_;
+    const int loss = perf_gpu_loss_of_(code);
 
     PERF_GPU_COUNT_(g, loss, 1);
-    if (loss == PERF_GPU_FAILED_)
-        perf_gpu_error_(g->driver, call, code ? code : 999);   /* a time that cannot be */
+    if (loss != PERF_GPU_FAILED_)
+        return;
+    if (!code)
+        code = 999;
+    perf_gpu_error_(g->driver, call, code);
 }
 
 PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
@@ -594,7 +611,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
-        PERF_SET_(&ring->retry, mine ? 15u : 0u);       /* do not ask at every scope */
+        PERF_SET_(&ring->retry, 15u * PERF_CAST_(uint32_t, mine));      /* not at every scope */
         return mine - 1;
     }
     if (tried)
@@ -619,8 +636,10 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ 
         return code;
     if (b->stream_capturing)
         code = b->stream_capturing(stream, &status);
+    if (!code && status)
+        code = 900;
     if (!code)
-        code = status ? 900 : b->event_record(event, stream);
+        code = b->event_record(event, stream);
     if (inside)
         perf_gpu_leave_(b, &e);
     return code;
@@ -639,7 +658,9 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     if (!perf_gpu_is_fresh_(s->ring->line) && !perf_gpu_lives_(g, b, s->ring->line))
         return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
     code = perf_gpu_record_in_(b, s, s->stop, stream, 0);
-    return code == 201 || code == 400 ? perf_gpu_record_in_(b, s, s->stop, stream, 1) : code;
+    if (code == 201 || code == 400)
+        code = perf_gpu_record_in_(b, s, s->stop, stream, 1);
+    return code;
 }
 
 #if PERF_GPU_DL_ && !PERF_DISABLE
@@ -691,9 +712,12 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     ctx = now;
     if ((!code || code == 201) && named && b->stream_ctx)
         code = b->stream_ctx(stream, &ctx);     /* needs no current context */
-    ctx = ctx ? ctx : now;
-    if (code || !ctx)
-        return code ? code : 201;
+    if (!ctx)
+        ctx = now;
+    if (!code && !ctx)
+        code = 201;
+    if (code)
+        return code;
     *current = now != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
         (perf_gpu_is_fresh_(mine->line) || perf_gpu_lives_(g, b, mine->line))) {
@@ -704,7 +728,8 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     if (code)
         return code;
     l = perf_gpu_line_of_(g, b, ctx);
-    *ring = l ? perf_gpu_ring_of_(g, t, l, 0) : PERF_NULL_;
+    if (l)
+        *ring = perf_gpu_ring_of_(g, t, l, 0);
     perf_gpu_leave_(b, &e);
     if (!*ring)
         return 2;
@@ -755,7 +780,8 @@ PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
     code = perf_gpu_enter_(b, s->ring->ctx, &e);
     if (code)
         return code;
-    code = s->start ? 0 : b->event_create(&s->start, 0);
+    if (!s->start)
+        code = b->event_create(&s->start, 0);
     if (!code)
         code = b->event_create(&s->stop, 0);
     perf_gpu_leave_(b, &e);
@@ -772,7 +798,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_
 
     for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
         ring = perf_gpu_ring_of_(g, t, l, n);
-        code = ring ? perf_gpu_refill_(g, b, ring) : 0;
+        code = 0;
+        if (ring)
+            code = perf_gpu_refill_(g, b, ring);
     }
     if (code <= 0) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
@@ -826,10 +854,12 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
 PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *r, perf_gpu_slot_ *s)
 {
     const perf_sink_ *sink = PERF_ACQ_(&r->sink);
-    perf_recorder_   *t = sink ? perf_recorder_get_() : PERF_NULL_;
+    perf_recorder_   *t = PERF_NULL_;
     perf_label_       label;
     int               opened = 0;
 
+    if (sink)
+        t = perf_recorder_get_();
     if (!t)
         return;
     label = perf_label_of_(PERF_ACQ_(&r->names)[s->site->id], 0, 0);
@@ -840,59 +870,106 @@ PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *r, perf_gpu_slot_ *s)
 PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
 {
     const perf_sink_ *sink = PERF_ACQ_(&r->sink);
-    perf_recorder_   *t = sink && s->ranged ? perf_recorder_get_() : PERF_NULL_;
+    perf_recorder_   *t = PERF_NULL_;
 
+    if (sink && s->ranged)
+        t = perf_recorder_get_();
     s->ranged = 0;
     if (t)
         PERF_SINK_(t, sink->close(s->range))
 }
 
+/* How the slot's scope is recorded.  usual: its context is current and the stream is none of the
+ * default ones.  quick: the next scope on this stream may go the short way. */
+PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *s, const perf_gpu_backend *b, int usual,
+                                        int quick)
+{
+    s->ranged = 0;
+    s->capture = 0;
+    s->code[0] = PERF_GPU_LONG_;
+    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
+    PERF_SET_(&s->home, PERF_GPU_NEVER_);
+    if (quick) {
+        s->code[0] = 0;
+        PERF_SET_(&s->home, PERF_GPU_KEY_(s->stream));
+    }
+    PERF_GPU_FN_(s->capturing, perf_gpu_not_capturing_);
+    if (usual) {
+        s->arg = s->stop;
+        PERF_GPU_FN_(s->record, b->event_record);
+        if (b->stream_capturing)
+            PERF_GPU_FN_(s->capturing, b->stream_capturing);
+    } else {
+        s->arg = s;
+        PERF_GPU_FN_(s->record, perf_gpu_record_long_);
+    }
+}
+
+/* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current: its
+ * context is the thread's. */
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                                 void *stream, int *current)
+{
+    perf_gpu_thread_ *t = perf_gpu_thread_get_(g);
+    perf_gpu_ring_   *ring;
+    perf_gpu_slot_   *s;
+    int               fresh;
+
+    if (!t || (b->error_waits && b->error_waits())) {
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        return PERF_NULL_;
+    }
+    ring = perf_gpu_route_(g, b, t, stream, current);
+    if (!ring)
+        return PERF_NULL_;
+    fresh = perf_gpu_is_fresh_(ring->line);
+    if (!fresh)
+        perf_gpu_ease_(g, b, ring);
+    s = perf_gpu_take_(g, b, t, ring);
+    if (s && !fresh)
+        perf_gpu_freshen_();
+    return s;
+}
+
 /* One attempt to begin a scope; NULL: nothing to record, counted. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *stream)
 {
-    const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
+    const perf_gpu_backend *b = PERF_NULL_;
     perf_gpu_state_        *g = perf_gpu_state_get_();
     perf_registry_         *r = perf_registry_get_();
-    perf_gpu_thread_       *t;
-    perf_gpu_ring_         *ring;
     perf_gpu_slot_         *s;
     uint64_t                now;
-    int                     current, usual, fresh, quick;
+    int                     current, usual, quick;
 
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    t = b ? perf_gpu_thread_get_(g) : PERF_NULL_;
-    if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, b ? PERF_GPU_DROPPED_ : PERF_GPU_NO_GPU_, 1);
+    if (PERF_GPU_HERE_)
+        b = perf_gpu_table();
+    if (!b) {
+        PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
-    ring = perf_gpu_route_(g, b, t, stream, &current);
-    fresh = !ring || perf_gpu_is_fresh_(ring->line);
-    if (!fresh)
-        perf_gpu_ease_(g, b, ring);
-    s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
+    if (!perf_site_id_(r, site)) {
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        return PERF_NULL_;
+    }
+    s = perf_gpu_slot_for_(g, b, stream, &current);
     if (!s)
         return PERF_NULL_;
-    if (!fresh)
-        perf_gpu_freshen_();
     usual = current && PERF_PTR_(uintptr_t, stream) > 2;
     quick = usual && !r->clock && !PERF_ACQ_(&r->sink);
     s->stream = stream;
-    s->thread = PERF_PTR_(uintptr_t, stream) == 2 ? perf_thread_id_() : 0;
     s->site = site;
-    s->capture = 0;
-    s->ranged = 0;
-    s->code[0] = quick ? 0 : PERF_GPU_LONG_;
-    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
-    PERF_SET_(&s->home, quick ? PERF_GPU_KEY_(stream) : PERF_GPU_NEVER_);
-    s->arg = usual ? s->stop : PERF_CAST_(void *, s);
-    PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
-    PERF_GPU_FN_(s->capturing,
-                 usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
+    s->thread = 0;
+    if (PERF_PTR_(uintptr_t, stream) == 2)
+        s->thread = perf_thread_id_();
+    perf_gpu_slot_ready_(s, b, usual, quick);
     now = perf_scope_ticks_(r);
     PERF_SET_(&s->begin, now + !now);           /* 0: free */
-    s->code[0] |= usual ? b->event_record(s->start, stream)
-                        : perf_gpu_record_in_(b, s, s->start, stream, !current);
+    if (usual)
+        s->code[0] |= b->event_record(s->start, stream);
+    else
+        s->code[0] |= perf_gpu_record_in_(b, s, s->start, stream, !current);
     return s;
 }
 
@@ -944,9 +1021,11 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(s);
     } else if (code || s->capture) {
-        perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
-        if (!s->capture)
+        if (s->capture)
+            code = 900;
+        else
             perf_gpu_forget_(s->ring, s->stream);
+        perf_gpu_failed_(g, "event_record", code);
         if (code == 400 || code == 709)
             perf_gpu_doubt_(g, PERF_ACQ_(&g->driver->table), s->ring->line, s->start);
         perf_gpu_give_up_(s);
@@ -967,9 +1046,12 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     if (!b || p->slot.ring->generation != PERF_GET_(&g->generation) ||
         !perf_gpu_lives_(g, b, p->slot.ring->line))
         return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
-    code = code ? code : b->event_record_flags(p->slot.stop, stream, 1);
-    if (code || !perf_lock_(r))
-        return code ? code : PERF_GPU_UNREAD_;  /* nobody will read it: dropped */
+    if (!code)
+        code = b->event_record_flags(p->slot.stop, stream, 1);
+    if (code)
+        return code;
+    if (!perf_lock_(r))
+        return PERF_GPU_UNREAD_;                /* nobody will read it: dropped */
     for (link = &g->parts; *link; link = &(*link)->next)
         (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
     PERF_REL_(link, p);
@@ -979,14 +1061,18 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
 
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
 {
-    const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
+    const perf_gpu_backend *b = PERF_NULL_;
     perf_gpu_state_        *g = perf_gpu_state_get_();
-    perf_gpu_thread_       *t = b && g ? perf_gpu_thread_get_(g) : PERF_NULL_;
+    perf_gpu_thread_       *t = PERF_NULL_;
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_ring_         *ring;
     perf_gpu_part_         *p = PERF_NULL_;
     int                     status = 0, current;
 
+    if (PERF_GPU_HERE_)
+        b = perf_gpu_table();
+    if (b && g)
+        t = perf_gpu_thread_get_(g);
     if (!t || PERF_GET_(&perf_anchor_v1_.off) || !b->event_record_flags || !b->stream_capturing ||
         b->stream_capturing(stream, &status) || status != 1)
         return perf_gpu_begin_slow_(site, stream);
@@ -1039,9 +1125,13 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
 {
     const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     perf_gpu_scope s = PERF_ZERO;
-    uint32_t       k = known ? PERF_CAST_(uint32_t, kind) : PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
+    uint32_t       of_site = PERF_KIND_DEVICE_;
+    perf_site_    *site = PERF_NULL_;
 
+    if (known)
+        of_site = PERF_CAST_(uint32_t, kind);
+    if (PERF_ON_())
+        site = perf_site_find_(name, of_site);
     if (site)
         s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
     return s;
@@ -1055,8 +1145,10 @@ PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream
 PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
 {
     perf_gpu_scope s = PERF_ZERO;
-    perf_site_    *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_DEVICE_) : PERF_NULL_;
+    perf_site_    *site = PERF_NULL_;
 
+    if (PERF_ON_())
+        site = perf_site_find_(name, PERF_KIND_DEVICE_);
     if (site)
         s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
     return s;
@@ -1075,12 +1167,14 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
 /* The distance from an anchor in whole ns, where a float of ms has them (16.7 ms); 0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
-    double d = ms * 1e6;
+    double d = ms * 1e6, half = 0.5;
 
     if (!(d > -1e15 && d < 1e15))
         return 0;
+    if (d < 0)
+        half = -0.5;
     if (d > -16.7e6 && d < 16.7e6)
-        d = PERF_CAST_(double, PERF_CAST_(int64_t, d < 0 ? d - 0.5 : d + 0.5));
+        d = PERF_CAST_(double, PERF_CAST_(int64_t, d + half));
     *ns = d;
     return 1;
 }
@@ -1101,8 +1195,11 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     *start_ns = ring->anchor_ns + own;
     if (known && own > -8e6 && own < 8e6)
         return 1;
-    if (!perf_gpu_lock_(&l->lock, 0))
-        return known ? 1 : -1;
+    if (!perf_gpu_lock_(&l->lock, 0)) {
+        if (known)
+            return 1;
+        return -1;
+    }
     if (!l->anchor) {                           /* the first of all: where the line begins */
         *code = b->event_create(&event, 0);
         known = !*code;
@@ -1116,7 +1213,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     }
     *code = b->event_elapsed(&ms, l->anchor, s->start);
     shared = !*code && perf_gpu_distance_(PERF_CAST_(double, ms), &other);
-    if (shared && (!known || (other < 0 ? -other : other) < (own < 0 ? -own : own)))
+    if (shared && (!known || perf_fabs_(other) < perf_fabs_(own)))
         *start_ns = l->anchor_ns + other;
     known |= shared;
     if (known && ring->anchor && *start_ns > ring->anchor_ns && ring->anchor_ns > l->anchor_ns) {
@@ -1142,6 +1239,7 @@ typedef struct perf_gpu_round_ {
     uint32_t        orderly;            /* up to the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
     uint32_t        blocked;            /* somebody else was at the line */
+    int             code, go_on;        /* the driver's, of the slot asked last; 0: stop */
     uintptr_t       pending[8]; /* streams that have not finished: later work has not either */
 } perf_gpu_round_;
 #define PERF_GPU_WAITING_(x, s) ((x)->pending[PERF_PTR_(uintptr_t, (s)->stream) >> 6 & 7])
@@ -1174,72 +1272,119 @@ PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *g, perf_gpu_ms_ *leng
     PERF_GPU_COUNT_(g, PERF_GPU_BACKWARDS_, 1);
 }
 
-/* Moves what the device has finished into the list of results. */
+/* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the scope
+ * was given up; -1: not now, somebody else is at the line. */
+PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                       perf_gpu_ring_ *ring, perf_gpu_slot_ *s, double *start_ns)
+{
+    perf_gpu_ms_ since;
+    int          code = 0, known;
+
+    since.bits = ~UINT32_C(0);
+    if (ring->anchor)
+        code = b->event_elapsed(&since.ms, ring->anchor, s->start);
+    if (PERF_LIKELY_(!code && since.bits < PERF_GPU_MS_NEAR_)) {
+        *start_ns = PERF_CAST_(double, since.ms) * 1e6 + ring->anchor_ns;
+        return 1;
+    }
+    known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), start_ns, &code);
+    if (!known) {
+        perf_gpu_failed_(g, "event_elapsed", code);
+        perf_gpu_give_up_(s);
+    }
+    return known;
+}
+
+/* How long an ended scope took.  1: known; 0: not, and `go_on` says whether the others may be. */
+PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                        perf_gpu_slot_ *s, perf_gpu_round_ *x, float *ms)
+{
+    perf_gpu_ms_ length;
+
+    x->code = b->event_elapsed(&length.ms, s->start, s->stop);
+    if (PERF_UNLIKELY_(!x->code && length.bits >= PERF_GPU_MS_END_))
+        perf_gpu_set_right_(g, &length);
+    if (PERF_UNLIKELY_(x->code || length.bits >= PERF_GPU_MS_END_)) {
+        x->go_on = perf_gpu_unready_(g, x, s, x->code);
+        return 0;
+    }
+    *ms = length.ms;
+    return 1;
+}
+
+/* How many slots from `from` to the owner's next one may be in use: perhaps all, it will show. */
+PERF_INLINE_FN_ uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from,
+                                               uint32_t to, uint32_t made)
+{
+    if (from != to)
+        return (to - from) & (ring->cap - 1);
+    if (made == ring->cap)
+        return made;
+    return 0;
+}
+
+/* Moves what the device has finished into the list of results.  `keep`: the first slot that the
+ * next round has to look at, `cap` while there is none. */
 PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                   perf_gpu_ring_ *ring, perf_gpu_round_ *x)
 {
-    uint32_t made = PERF_ACQ_(&ring->made), cap = ring->cap, head = ring->head, i, left, keep = cap;
-    uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
-    uint32_t room = 8 * cap - (head - PERF_ACQ_(&ring->tail)), close = PERF_GPU_MS_NEAR_;
-    uint32_t full = head + (x->most < room ? x->most : room);
-    int      code = 0, known;
+    const uint32_t made = PERF_ACQ_(&ring->made), cap = ring->cap;
+    const uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
+    uint32_t head = ring->head, room = 8 * cap - (head - PERF_ACQ_(&ring->tail));
+    uint32_t i = ring->from, left, keep = cap, full;
+    float    ms = 0;
+    int      known;
 
-    i = PERF_GET_(&ring->passed) ? to : ring->from;
-    left = i != to ? (to - i) & (cap - 1) : made == cap ? cap : 0; /* perhaps all, it will show */
+    if (x->most < room)
+        room = x->most;
+    full = head + room;
+    if (PERF_GET_(&ring->passed))
+        i = to;
+    left = perf_gpu_distance_to_(ring, i, to, made);
     for (; left && head != full; left--, i = (i + 1) & (cap - 1)) {
         perf_gpu_slot_ *s = &ring->slot[i];
         perf_gpu_done_ *d = &ring->done[head & (8 * cap - 1)];
-        perf_gpu_ms_    length, since;
-        if (!PERF_GPU_ENDED_(s)) {
-            if (!PERF_ACQ_(&s->begin))
-                continue;
-            keep = keep == cap ? i : keep;       /* open */
-            if (x->orderly)
+        const int       ended = PERF_GPU_ENDED_(s);
+        if (!ended && !PERF_ACQ_(&s->begin))
+            continue;                           /* free */
+        if (PERF_UNLIKELY_(!ended || PERF_GPU_WAITING_(x, s) == PERF_GPU_KEY_(s->stream))) {
+            if (keep == cap)
+                keep = i;
+            if (!ended && x->orderly)
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(PERF_GPU_WAITING_(x, s) == PERF_GPU_KEY_(s->stream))) {
-            keep = keep == cap ? i : keep;
-            continue;
-        }
-        code = b->event_elapsed(&length.ms, s->start, s->stop);
-        if (PERF_UNLIKELY_(!code && length.bits >= PERF_GPU_MS_END_))
-            perf_gpu_set_right_(g, &length);
-        if (PERF_UNLIKELY_(code || length.bits >= PERF_GPU_MS_END_)) {
-            keep = keep == cap && code == PERF_GPU_NOT_READY ? i : keep;
-            if (!perf_gpu_unready_(g, x, s, code))
+        if (PERF_UNLIKELY_(!perf_gpu_length_ms_(g, b, s, x, &ms))) {
+            if (keep == cap && x->code == PERF_GPU_NOT_READY)
+                keep = i;
+            if (!x->go_on)
                 break;
             continue;
         }
-        d->ns = PERF_CAST_(double, length.ms) * 1e6;
-        since.bits = ~UINT32_C(0);
-        code = ring->anchor ? b->event_elapsed(&since.ms, ring->anchor, s->start) : 0;
-        if (PERF_LIKELY_(!code && since.bits < close)) {
-            d->start_ns = PERF_CAST_(double, since.ms) * 1e6 + ring->anchor_ns;
-        } else {
-            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns, &code);
-            if (known < 0) {
-                keep = keep == cap ? i : keep;
-                x->blocked = 1;
-                break;
-            }
-            if (!known) {
-                perf_gpu_failed_(g, "event_elapsed", code);
-                perf_gpu_give_up_(s);
-                continue;
-            }
+        known = perf_gpu_start_of_(g, b, ring, s, &d->start_ns);
+        if (PERF_UNLIKELY_(known < 0)) {
+            if (keep == cap)
+                keep = i;
+            x->blocked = 1;
+            break;
         }
+        if (PERF_UNLIKELY_(!known))
+            continue;
+        d->ns = PERF_CAST_(double, ms) * 1e6;
         d->site = s->site;
         d->stream = s->stream;
-        d->begin = s->begin;
-        d->end = s->end > s->begin ? s->end : s->begin;
+        d->begin = d->end = s->begin;
+        if (s->end > s->begin)
+            d->end = s->end;
         d->thread = s->thread;
         perf_gpu_free_(s);
         head++;
     }
     if (!left && keep == cap)
         PERF_SET_(&ring->passed, 0u);
-    ring->from = keep == cap ? i : keep;
+    ring->from = i;
+    if (keep != cap)
+        ring->from = keep;
     x->head = head;
 }
 
@@ -1306,23 +1451,24 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
 PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_ *s)
 {
     double start = s->start_ns, dt = start - p->ref_ns, owed = p->debt_ns - p->rate_low * dt;
-    double gap = (start > p->until_ns ? start : p->until_ns) - p->until_ns;
-    double back = gap < owed ? gap : owed, stop = s->ns + start, at, begin, lag;
+    double gap = perf_most_(start, p->until_ns) - p->until_ns;
+    double back = perf_least_(gap, owed), stop = s->ns + start, at, begin, lag;
 
     begin = PERF_CAST_(double, PERF_CAST_(int64_t, s->begin - p->origin));
-    back = PERF_UNLIKELY_(dt < 0) ? 0 : back;
+    if (PERF_UNLIKELY_(dt < 0))
+        back = 0;
     at = (dt - back) * p->per_ns + p->ref_ticks;
-    at = at > begin ? at : begin;
+    at = perf_most_(at, begin);
     lag = (at - begin) * p->tick;
     if (PERF_LIKELY_(dt >= 0)) {                /* another thread's may come late: the line stays */
         owed -= back;
-        p->debt_ns = owed < lag ? owed : lag;
+        p->debt_ns = perf_least_(owed, lag);
         p->ref_ns = start;
         p->ref_ticks = at;
     }
     p->idle_ns += gap;
-    p->until_ns = stop > p->until_ns ? stop : p->until_ns;
-    p->starved_ns += (gap > lag ? gap : lag) - lag;     /* idle before it: submitted too late */
+    p->until_ns = perf_most_(stop, p->until_ns);
+    p->starved_ns += perf_most_(gap, lag) - lag;        /* idle before it: submitted too late */
     return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at - begin));
 }
 
@@ -1337,8 +1483,8 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
     if (l->tie_high > -1e300 && dt > 1e7) {
         fast = (high - l->tie_low) * p->tick / dt - 1 + 1e-5;
         slow = (low - l->tie_high) * p->tick / dt - 1 - 1e-5;
-        l->rate_high = fast < l->rate_high ? fast : l->rate_high;
-        l->pace.rate_low = slow > p->rate_low ? slow : p->rate_low;
+        l->rate_high = perf_least_(fast, l->rate_high);
+        l->pace.rate_low = perf_most_(slow, p->rate_low);
         if (l->pace.rate_low > l->rate_high - 1e-5)     /* they contradict each other: anew */
             perf_gpu_unlearn_(l);
     }
@@ -1358,7 +1504,7 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_
     double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - p->origin)) - p->ref_ticks;
 
     up = up * p->tick - (p->until_ns - p->ref_ns) + 500;        /* CUDA promises events to 0.5 us */
-    up = up < 0 ? 0 : up;
+    up = perf_most_(up, 0);
     l->slack_ns += l->rate_high * dt - moved;
     if (!(l->slack_ns >= 0 && l->slack_ns < up))
         l->slack_ns = up;
@@ -1368,12 +1514,37 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_
     perf_gpu_learn_(l);
 }
 
+/* "GPU 0 stream 2": the title of the `number`-th such stream of its device. */
+PERF_COLD_FN_ void perf_gpu_put_title_(perf_out_ *o, const perf_gpu_line_ *l,
+                                       const perf_gpu_done_ *s, uint64_t number)
+{
+    const uintptr_t   at = PERF_PTR_(uintptr_t, s->stream);
+    const char *const what[2] = {"stream", "graph"};
+
+    perf_putf_(o, "GPU %.0f %s", PERF_CAST_(double, l->device),
+               what[s->thread == PERF_GPU_GRAPH_]);
+    if (at < 2)
+        perf_put_(o, " default");
+    if (at == 2)
+        perf_put_(o, " per thread");
+    if (at > 2 || (at == 2 && number > 1))
+        perf_putf_(o, " %.0f", PERF_CAST_(double, number));
+}
+
+/* 1: the stream of this track is of the kind that `at` is, so that they are numbered together. */
+PERF_COLD_FN_ int perf_gpu_alike_(const perf_gpu_track_ *t, uintptr_t at)
+{
+    if (at > 2)
+        return PERF_PTR_(uintptr_t, t->stream) > 2;
+    return t->thread != 0;
+}
+
+/* The line of the trace and the rows of a stream, made on first sight; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                   const perf_gpu_done_ *s)
 {
     perf_registry_  *r = perf_registry_get_();
     perf_gpu_track_ *t;
-    uintptr_t        at = PERF_PTR_(uintptr_t, s->stream);
     uint64_t         number = 1;
     char             name[40];
     perf_out_        o = perf_out_open_(name, sizeof name);
@@ -1381,14 +1552,10 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     for (t = g->tracks; t; t = t->next) {
         if (t->stream == s->stream && t->line == l && t->thread == s->thread)
             return t;
-        number += t->line && t->line->device == l->device &&
-                  (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
+        if (t->line && t->line->device == l->device)
+            number += PERF_CAST_(uint64_t, perf_gpu_alike_(t, PERF_PTR_(uintptr_t, s->stream)));
     }
-    perf_putf_(&o, "GPU %.0f %s%s", PERF_CAST_(double, l->device),
-               s->thread == PERF_GPU_GRAPH_ ? "graph" : "stream",
-               at < 2 ? " default" : at > 2 ? "" : " per thread");
-    if (at > 2 || (at == 2 && number > 1))
-        perf_putf_(&o, " %.0f", PERF_CAST_(double, number));
+    perf_gpu_put_title_(&o, l, s, number);
     for (t = g->tracks; t; t = t->next)
         if ((!t->line || PERF_GET_(&t->line->dead)) && !strcmp(t->recorder->name, name))
             break;                              /* of an earlier table or context */
@@ -1414,10 +1581,12 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
 PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *g, perf_gpu_line_ *l, void *stream)
 {
     const perf_sink_ *sink = PERF_ACQ_(&perf_registry_get_()->sink);
-    perf_recorder_   *t = sink && sink->stream ? perf_recorder_get_() : PERF_NULL_;
+    perf_recorder_   *t = PERF_NULL_;
     perf_gpu_done_    first = PERF_ZERO;
     perf_gpu_track_  *track;
 
+    if (sink && sink->stream)
+        t = perf_recorder_get_();
     if (!t || !perf_gpu_lock_(&g->lock, 1))
         return;
     first.stream = stream;
@@ -1432,7 +1601,9 @@ PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *r)
 {
     const uint32_t n = PERF_ACQ_(&r->count);
 
-    return n < PERF_GPU_ROWS_ ? n : PERF_GPU_ROWS_;
+    if (n < PERF_GPU_ROWS_)
+        return n;
+    return PERF_GPU_ROWS_;
 }
 
 /* Where scopes of one name and stream go. */
@@ -1458,15 +1629,21 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     perf_gpu_track_ *track = perf_gpu_track_of_(g, l, s);
 
     a->site = PERF_NULL_;
-    a->c = track && id ? perf_cell_get_(track->recorder, id) : PERF_NULL_;
+    a->c = PERF_NULL_;
+    if (track && id)
+        a->c = perf_cell_get_(track->recorder, id);
     if (!a->c) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return 0;
     }
-    a->row = id < PERF_GPU_ROWS_ ? &g->row[id] : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
+    a->row = &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
+    if (id < PERF_GPU_ROWS_)
+        a->row = &g->row[id];
     a->t = track->recorder;
     a->tag = PERF_TAG_NAME_(a->c->tag) | UINT64_C(1) << 56;
-    a->mask = events ? a->t->ring_mask : 0;
+    a->mask = 0;
+    if (events)
+        a->mask = a->t->ring_mask;
     a->site = s->site;
     a->stream = s->stream;
     a->thread = s->thread;
@@ -1481,8 +1658,11 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_lin
     uintptr_t      at = PERF_PTR_(uintptr_t, s->site) >> 3 ^ PERF_PTR_(uintptr_t, s->stream) >> 6;
     perf_gpu_aim_ *a = &aims[at % PERF_GPU_AIMS_];
 
-    return (a->site == s->site && a->stream == s->stream && a->thread == s->thread) ||
-           perf_gpu_aim_at_(g, l, s, a, events) ? a : PERF_NULL_;
+    if (a->site == s->site && a->stream == s->stream && a->thread == s->thread)
+        return a;
+    if (perf_gpu_aim_at_(g, l, s, a, events))
+        return a;
+    return PERF_NULL_;
 }
 
 /* An entry that belongs to the event after it. */
@@ -1529,7 +1709,8 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
-    row->lag_max = lag > row->lag_max ? lag : row->lag_max;
+    if (lag > row->lag_max)
+        row->lag_max = lag;
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (a->mask)
@@ -1585,8 +1766,8 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
     span = p.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - p.origin));
     spread = l->rate_high - p.rate_low;
     perf_gpu_pace_end_(l, &p);
-    error = l->slack_ns + p.debt_ns + spread * (span > 0 ? span * tick : 0);
-    l->worst_ns = error > l->worst_ns ? error : l->worst_ns;    /* the last one's holds for all */
+    error = l->slack_ns + p.debt_ns + spread * perf_most_(span, 0) * tick;
+    l->worst_ns = perf_most_(error, l->worst_ns);       /* the last one's holds for all */
 }
 
 #define PERF_GPU_EARLIER_(field)                                                                  \
@@ -1612,7 +1793,9 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     PERF_GPU_EARLIER_(begin)
     for (i = 0; i < n; i++) {
         s = batch[i];
-        s->next = i + 1 < n ? batch[i + 1] : PERF_NULL_;
+        s->next = PERF_NULL_;
+        if (i + 1 < n)
+            s->next = batch[i + 1];
         while (opened && open[opened - 1]->end < s->end)
             opened--;
         for (k = 0, s->depth = 1; k < opened; k++)
@@ -1624,13 +1807,16 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     PERF_GPU_EARLIER_(end)
     for (i = 0; i < n; i++) {
         s = batch[i];
-        a = s->depth ? perf_gpu_aim_of_(g, ring->line, s, aims, 0) : PERF_NULL_;
+        if (!s->depth)
+            continue;
+        a = perf_gpu_aim_of_(g, ring->line, s, aims, 0);
         if (!a || !a->t->ring_mask)
             continue;
         d = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, s->ns / tick + 0.5));
-        if (d >= PERF_EVENT_MORE_)
+        if (d >= PERF_EVENT_MORE_) {
             perf_event_more_(a->t, d);
-        d = d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_;
+            d = PERF_EVENT_MORE_;
+        }
         perf_event_put_(a->t, s->at, d | PERF_TAG_NAME_(a->c->tag) |
                                          PERF_CAST_(uint64_t, s->depth & 255u) << 56);
     }
@@ -1661,7 +1847,8 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
         link = &s->next;
     }
     *link = PERF_NULL_;
-    l->now = now > l->now ? now : l->now;
+    if (now > l->now)
+        l->now = now;
     memset(aims, 0, sizeof aims);
     if (mixed)
         perf_gpu_book_mixed_(g, ring, first, aims);
@@ -1722,8 +1909,10 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                          perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
 {
-    perf_gpu_round_ x = {most, PERF_CAST_(uint32_t, orderly), 0, 0, {0}};
+    perf_gpu_round_ x = PERF_ZERO;
 
+    x.most = most;
+    x.orderly = PERF_CAST_(uint32_t, orderly);
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_gpu_lock_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
@@ -1744,19 +1933,23 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
 {
     perf_gpu_driver_       *d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
     perf_gpu_state_        *g = perf_gpu_state_seen_();
-    const perf_gpu_backend *b = g ? PERF_ACQ_(&d->table) : PERF_NULL_;
-    perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
+    const perf_gpu_backend *b = PERF_NULL_;
+    perf_gpu_ring_         *ring;
     perf_gpu_part_         *p;
 
-    for (; ring && !PERF_GET_(&d->down); ring = ring->next)
+    perf_gpu_self_v1_.until = 0;                /* the next scope makes sure of its context */
+    if (g)
+        b = PERF_ACQ_(&d->table);
+    if (!b)
+        return;
+    for (ring = PERF_ACQ_(&g->rings); ring && !PERF_GET_(&d->down); ring = ring->next)
         (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
-    p = b ? PERF_ACQ_(&g->parts) : PERF_NULL_;
+    p = PERF_ACQ_(&g->parts);
     if (p && !(b->error_waits && b->error_waits()) && perf_gpu_lock_(&g->lock, 1)) {
         for (; p && !PERF_GET_(&d->down); p = PERF_ACQ_(&p->next))
             perf_gpu_book_part_(g, b, p);
         perf_gpu_unlock_(&g->lock);
     }
-    perf_gpu_self_v1_.until = 0;               /* the next scope makes sure of its context */
 }
 
 PERF_FN perf_status perf_gpu_collect(void)
@@ -1825,7 +2018,8 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
             capturing = perf_gpu_is_capturing_(b, stream);
-            code = capturing ? 0 : b->event_sync(event);
+            if (!capturing)
+                code = b->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(b, &e);
             if (capturing)
@@ -1835,7 +2029,9 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
             perf_gpu_error_(g->driver, "event_sync", code);
             return;
         }
-        before = perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1) ? end : 0;
+        before = 0;
+        if (perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1))
+            before = end;
     }
 }
 
@@ -1865,34 +2061,46 @@ PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *b, void *event)
         (void)b->event_destroy(event);
 }
 
+/* What a ring holds goes into the report, its events back to the driver `b` that made them; NULL:
+ * they are left alone. */
+PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                      perf_gpu_ring_ *ring)
+{
+    uint32_t i;
+
+    perf_gpu_book_ring_(g, ring);
+    PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
+    if (!b || ring->line->dead)
+        return;
+    for (i = 0; i < ring->made; i++) {
+        perf_gpu_event_end_(b, ring->slot[i].start);
+        perf_gpu_event_end_(b, ring->slot[i].stop);
+    }
+    perf_gpu_event_end_(b, ring->anchor);
+}
+
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
 {
-    perf_gpu_state_        *g = PERF_DISABLE ? PERF_NULL_ : perf_gpu_state_get_();
+    perf_gpu_state_        *g;
     const perf_gpu_backend *b;
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
     perf_gpu_track_        *track;
-    uint32_t                i;
+    uint32_t                looked = 0;
 
     if (table && (table->size != sizeof *table || !perf_gpu_complete_(table)))
         return PERF_EINVAL;
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    g = perf_gpu_state_get_();
     if (!g)
-        return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOMEM;
+        return PERF_ENOMEM;
     if (!perf_gpu_lock_(&g->lock, 1))
         return PERF_ESTATE;
     b = g->driver->table;
     perf_gpu_deaden_(g, PERF_NULL_);
-    for (ring = g->rings; ring; ring = ring->next) {
-        perf_gpu_book_ring_(g, ring);
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
-        if (!b || ring->line->dead)
-            continue;
-        for (i = 0; i < ring->made; i++) {
-            perf_gpu_event_end_(b, ring->slot[i].start);
-            perf_gpu_event_end_(b, ring->slot[i].stop);
-        }
-        perf_gpu_event_end_(b, ring->anchor);
-    }
+    for (ring = g->rings; ring; ring = ring->next)
+        perf_gpu_ring_end_(g, b, ring);
     g->parts = PERF_NULL_;                      /* their events stay: graphs may still hold them */
     g->part_count = 0;
     for (l = g->lines; l; l = l->next)
@@ -1905,61 +2113,82 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     PERF_SET_(&g->driver->down, 0u);
     PERF_REL_(&g->generation, g->generation + 1);
     PERF_REL_(&g->driver->table, table);
-    PERF_REL_(&g->driver->looked, table ? PERF_GPU_LOOKED_ALL_ : 0u);
+    if (table)
+        looked = PERF_GPU_LOOKED_ALL_;
+    PERF_REL_(&g->driver->looked, looked);
     perf_gpu_unlock_(&g->lock);
     return PERF_OK;
 }
 
 /* ---- statistics ---- */
 
+PERF_COLD_FN_ void perf_gpu_stats_add_(perf_gpu_stats *a, const perf_gpu_row_ *row, double tick,
+                                       int copies)
+{
+    a->scopes += row->scopes;
+    a->device_ns += row->device_ns;
+    if (copies)
+        a->copy_ns += row->device_ns;
+    a->submit_ns += PERF_CAST_(double, row->submit) * tick;
+    a->lag_ns += PERF_CAST_(double, row->lag) * tick;
+    a->lag_max_ns = perf_most_(PERF_CAST_(double, row->lag_max) * tick, a->lag_max_ns);
+}
+
+/* What is known of all names: the contexts, what is on its way, what was lost. */
+PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *g, perf_gpu_stats *a)
+{
+    perf_gpu_line_ *l;
+    perf_gpu_ring_ *ring;
+    uint32_t        pending;
+
+    for (l = PERF_ACQ_(&g->lines); l; l = l->next)
+        if (l->known) {
+            a->busy_ns += l->busy_ns;
+            a->starved_ns += l->starved_ns;
+            a->span_ns += l->pace.until_ns - l->first_ns;
+            a->aligned_ns = perf_most_(l->worst_ns, a->aligned_ns);
+        }
+    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next) {
+        pending = perf_gpu_pending_(ring);
+        if (PERF_GET_(&ring->line->dead))
+            a->dropped += pending;
+        else
+            a->pending += pending;
+        a->pending += PERF_ACQ_(&ring->head) - PERF_GET_(&ring->tail);
+    }
+    a->dropped += PERF_GET_(&g->lost[PERF_GPU_DROPPED_]);
+    a->captured = PERF_GET_(&g->lost[PERF_GPU_CAPTURED_]);
+    a->no_context = PERF_GET_(&g->lost[PERF_GPU_NO_CONTEXT_]);
+    a->failed = PERF_GET_(&g->lost[PERF_GPU_FAILED_]);
+    a->no_gpu = PERF_GET_(&g->lost[PERF_GPU_NO_GPU_]);
+    a->backwards = PERF_GET_(&g->lost[PERF_GPU_BACKWARDS_]);
+}
+
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
-    perf_gpu_stats   a = PERF_ZERO;
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_registry_  *r = g ? perf_registry_get_() : PERF_NULL_;
-    perf_gpu_line_  *l;
-    perf_gpu_ring_  *ring;
-    uint32_t         id, rows;
-    double           tick, lag;
+    perf_gpu_stats     a = PERF_ZERO;
+    perf_gpu_state_   *g = perf_gpu_state_seen_();
+    perf_registry_    *r;
+    const perf_name_  *n;
+    uint32_t           id, rows;
+    double             tick;
 
     (void)perf_gpu_core_get_();
     a.aligned_ns = -1;
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
+    r = perf_registry_get_();
     tick = perf_scope_tick_ns_(r);
     rows = perf_gpu_rows_(r);
-    for (id = 1; id < rows + (name ? 0 : 4); id++) {
-        const perf_gpu_row_ *row = id < rows ? &g->row[id] : &g->rest[id - rows];
-        const perf_name_    *n = id < rows ? PERF_ACQ_(&r->names)[id] : PERF_NULL_;
-        if (!row->scopes || (name && strcmp(n->site.name, name)))
-            continue;
-        a.scopes += row->scopes;
-        a.device_ns += row->device_ns;
-        a.copy_ns += (n ? n->kind != PERF_KIND_DEVICE_ : id > rows) ? row->device_ns : 0;
-        a.submit_ns += PERF_CAST_(double, row->submit) * tick;
-        a.lag_ns += PERF_CAST_(double, row->lag) * tick;
-        lag = PERF_CAST_(double, row->lag_max) * tick;
-        a.lag_max_ns = lag > a.lag_max_ns ? lag : a.lag_max_ns;
+    for (id = 1; id < rows; id++) {
+        n = PERF_ACQ_(&r->names)[id];
+        if (g->row[id].scopes && (!name || !strcmp(n->site.name, name)))
+            perf_gpu_stats_add_(&a, &g->row[id], tick, n->kind != PERF_KIND_DEVICE_);
     }
-    for (l = PERF_ACQ_(&g->lines); !name && l; l = l->next)
-        if (l->known) {
-            a.busy_ns += l->busy_ns;
-            a.starved_ns += l->starved_ns;
-            a.span_ns += l->pace.until_ns - l->first_ns;
-            a.aligned_ns = l->worst_ns > a.aligned_ns ? l->worst_ns : a.aligned_ns;
-        }
-    for (ring = PERF_ACQ_(&g->rings); !name && ring; ring = ring->next) {
-        *(PERF_GET_(&ring->line->dead) ? &a.dropped : &a.pending) += perf_gpu_pending_(ring);
-        a.pending += PERF_ACQ_(&ring->head) - PERF_GET_(&ring->tail);
-    }
-    if (!name) {
-        a.dropped += PERF_GET_(&g->lost[PERF_GPU_DROPPED_]);
-        a.captured = PERF_GET_(&g->lost[PERF_GPU_CAPTURED_]);
-        a.no_context = PERF_GET_(&g->lost[PERF_GPU_NO_CONTEXT_]);
-        a.failed = PERF_GET_(&g->lost[PERF_GPU_FAILED_]);
-        a.no_gpu = PERF_GET_(&g->lost[PERF_GPU_NO_GPU_]);
-        a.backwards = PERF_GET_(&g->lost[PERF_GPU_BACKWARDS_]);
-    }
+    for (id = 0; id < 4 && !name; id++)         /* the first is of kernels */
+        perf_gpu_stats_add_(&a, &g->rest[id], tick, id > 0);
+    if (!name)
+        perf_gpu_stats_all_(g, &a);
     perf_gpu_unlock_(&g->lock);
     return a;
 }
@@ -1989,17 +2218,20 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
 
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
-    perf_gpu_state_ *g = PERF_DISABLE ? PERF_NULL_ : perf_gpu_state_get_();
+    perf_gpu_state_ *g;
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    g = perf_gpu_state_get_();
     if (!g)
-        return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOMEM;
+        return PERF_ENOMEM;
     if (!perf_gpu_lock_(&g->lock, 1))
         return PERF_ESTATE;
     bytes += g->noted;
     g->noted = bytes;
-    g->noted_peak = bytes > g->noted_peak ? bytes : g->noted_peak;
+    g->noted_peak = perf_most_(bytes, g->noted_peak);
     perf_gpu_unlock_(&g->lock);
     if (what)
         perf_count(what, bytes);                /* a curve in the trace */
@@ -2018,7 +2250,9 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
 
     if (code)
         return code;
-    code = b->mem_info ? b->mem_info(&left, &total) : 1;        /* another table by now */
+    code = 1;                                   /* another table by now */
+    if (b->mem_info)
+        code = b->mem_info(&left, &total);
     (void)(b->ctx_device && b->ctx_device(&m->device));
     m->total = PERF_CAST_(double, total);
     m->used = m->needed = m->total - PERF_CAST_(double, left);
@@ -2029,7 +2263,9 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         if (b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
             b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
-        *high = *high > out ? *high - out : 0;
+        if (*high < out)
+            *high = out;
+        *high -= out;
     }
     m->peak = m->needed;
     perf_gpu_leave_(b, &e);
@@ -2044,14 +2280,18 @@ PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, 
     int              i;
 
     for (link = &g->marks; *link; link = &(*link)->next)
-        m->before = (*link)->device == m->device ? *link : m->before;
+        if ((*link)->device == m->device)
+            m->before = *link;
     *link = m;
     least[0] = m->needed + PERF_CAST_(double, high);
     least[1] = m->needed + (g->noted_peak - g->noted);
-    least[2] = m->before ? m->before->needed - m->before->noted : 0;
-    least[2] += m->before || m == g->marks ? g->noted_peak : 0;
+    least[2] = 0;
+    if (m->before)
+        least[2] = m->before->needed - m->before->noted;
+    if (m->before || m == g->marks)
+        least[2] += g->noted_peak;
     for (i = 0; i < 3; i++)
-        m->peak = least[i] > m->peak ? least[i] : m->peak;
+        m->peak = perf_most_(least[i], m->peak);
     m->noted = g->noted_peak = g->noted;
 }
 
@@ -2069,8 +2309,10 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     if (status != PERF_OK)
         return status;
     g = perf_gpu_state_get_();
-    if (!g || !b->mem_info)
-        return g ? PERF_ENODATA : PERF_ENOMEM;
+    if (!g)
+        return PERF_ENOMEM;
+    if (!b->mem_info)
+        return PERF_ENODATA;
     code = perf_gpu_memory_ask_(b, &now, &high);
     if (code) {
         perf_gpu_error_(g->driver, "mem_info", code);
@@ -2083,8 +2325,10 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     now.name = perf_name_intern_(r, &site);
     added = PERF_CAST_(perf_gpu_mark_ *, perf_gpu_keep_(g, sizeof *added));
     perf_unlock_(r);
-    if (!added || !now.name || !perf_gpu_lock_(&g->lock, 1))
-        return added && now.name ? PERF_ESTATE : PERF_ENOMEM;
+    if (!added || !now.name)
+        return PERF_ENOMEM;
+    if (!perf_gpu_lock_(&g->lock, 1))
+        return PERF_ESTATE;
     *added = now;
     perf_gpu_memory_book_(g, added, high);
     perf_gpu_unlock_(&g->lock);

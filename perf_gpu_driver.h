@@ -254,7 +254,9 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
     d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
     if (d || !perf_lock_(r))
         return d;
-    d = PERF_CAST_(perf_gpu_driver_ *, r->gpu ? r->gpu : perf_pages_(sizeof *d, 0));
+    d = PERF_CAST_(perf_gpu_driver_ *, r->gpu);
+    if (!d)
+        d = PERF_CAST_(perf_gpu_driver_ *, perf_pages_(sizeof *d, 0));
     if (d && !r->gpu) {
         d->size = PERF_CAST_(uint32_t, sizeof *d);
         d->abi = 2;
@@ -268,17 +270,19 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
  * first, whatever folder it came from. */
 PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
 {
-    int   i, loaded;
-    void *h = PERF_NULL_;
+    static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
+    int              i, step;
+    void            *library = PERF_NULL_;
 
-    for (loaded = 1; loaded >= 0 && !h; loaded--)
-        for (i = 0; name[i] && !h; i++) {
+    for (step = 0; step < 2 && !library; step++)
+        for (i = 0; name[i] && !library; i++) {
 #if PERF_GPU_DL_
             if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
-                h = perf_dlopen_(name[i], loaded ? 1 | 4 : 1);  /* lazy, local; 4: only if loaded */
+                library = perf_dlopen_(name[i], how[step]);
 #endif
         }
-    return h;
+    (void)how;
+    return library;
 }
 
 /* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
@@ -292,7 +296,9 @@ PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const cha
 
     perf_putf_(&o, "%s%s", prefix, name);
 #if PERF_GPU_DL_
-    p = *name ? perf_dlsym_(library, full) : PERF_NULL_;
+    if (!*name)
+        return;                                 /* this library has no such function */
+    p = perf_dlsym_(library, full);
     if (!p && o.len > 3 && !strcmp(full + o.len - 3, "_v2")) {
         full[o.len - 3] = '\0';
         p = perf_dlsym_(library, full);
@@ -316,9 +322,13 @@ PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const cha
 /* The program's unread error, 0: none.  That something was not ready is no error. */
 PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *d)
 {
-    const int code = d->plain.error_peek ? d->plain.error_peek() : 0;
+    int code = 0;
 
-    return code == PERF_GPU_NOT_READY ? 0 : code;
+    if (d->plain.error_peek)
+        code = d->plain.error_peek();
+    if (code == PERF_GPU_NOT_READY)
+        return 0;
+    return code;
 }
 
 PERF_FN int perf_hip_error_waits_(void)
@@ -371,10 +381,13 @@ PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
 PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    unsigned quiet = d->hip_version >= 60000000 ? 0x20000000u   /* hipEventDisableSystemFence */
-                                                : 0x40000000u;  /* hipEventReleaseToDevice */
+    unsigned quiet = 0x20000000u;               /* hipEventDisableSystemFence */
 
-    return d->plain.event_create(event, flags & 2 ? flags : flags | quiet);
+    if (d->hip_version < 60000000)
+        quiet = 0x40000000u;                    /* hipEventReleaseToDevice */
+    if (flags & 2)
+        quiet = 0;                              /* it tells no time */
+    return d->plain.event_create(event, flags | quiet);
 }
 
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
@@ -448,7 +461,8 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     d->plain = *t;
     t->ctx_get = perf_hip_ctx_get_;
     t->ctx_set = perf_hip_ctx_set_;
-    t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
+    if (d->hip_owner)
+        t->stream_ctx = perf_hip_stream_ctx_;
     t->name = "HIP";
     t->flags = PERF_GPU_TABLE_AMD;
     if (version)
@@ -487,9 +501,11 @@ PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
-    perf_gpu_driver_ *d = PERF_DISABLE ? PERF_NULL_ : perf_gpu_driver_get_();
+    perf_gpu_driver_ *d = PERF_NULL_;
     perf_registry_   *r;
 
+    if (!PERF_DISABLE)
+        d = perf_gpu_driver_get_();
     if (!d)
         return PERF_NULL_;
     if (PERF_ACQ_(&d->table) || (PERF_ACQ_(&d->looked) & PERF_GPU_NATIVE_))
@@ -514,14 +530,19 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
  * down, and is not asked for words any more. */
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
 {
-    const char *name = PERF_NULL_, *text = b ? PERF_NULL_ : "the driver has shut down";
+    const char *name = PERF_NULL_, *text = PERF_NULL_;
 
+    if (!b)
+        text = "the driver has shut down";
     if (b && b->error_name && b->error_name(code, &name))
         name = PERF_NULL_;
     if (b && b->error_text && b->error_text(code, &text))
         text = PERF_NULL_;
-    perf_putf_(o, "%.0f%s%s%s%s", PERF_CAST_(double, code), name ? " " : "", name ? name : "",
-               text ? ": " : "", text ? text : "");
+    perf_putf_(o, "%.0f", PERF_CAST_(double, code));
+    if (name)
+        perf_putf_(o, " %s", name);
+    if (text)
+        perf_putf_(o, ": %s", text);
 }
 
 /* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is
@@ -558,9 +579,13 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
 /* The driver's state, if a driver was asked for something already; NULL: not yet. */
 PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
 {
-    perf_registry_ *r = PERF_DISABLE ? PERF_NULL_ : perf_registry_get_();
+    perf_registry_ *r = PERF_NULL_;
 
-    return r ? PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu)) : PERF_NULL_;
+    if (!PERF_DISABLE)
+        r = perf_registry_get_();
+    if (!r)
+        return PERF_NULL_;
+    return PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
 }
 
 PERF_FN int perf_gpu_error_code(void)
@@ -593,7 +618,9 @@ PERF_FN perf_status perf_gpu_status(void)
         perf_gpu_error_(d, "ctx_get", code);
         return PERF_EGPU;
     }
-    return code || !ctx ? PERF_ENOGPU : PERF_OK;
+    if (code || !ctx)
+        return PERF_ENOGPU;
+    return PERF_OK;
 }
 
 /* ---- contexts ---- */
@@ -637,7 +664,9 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
     if (ctx)
         code = b->ctx_get(&e->before);
     if (!code && ctx && e->before != ctx) {
-        code = b->ctx_set ? b->ctx_set(ctx) : 201;
+        code = 201;
+        if (b->ctx_set)
+            code = b->ctx_set(ctx);
         e->set = !code;
     }
     if (code) {
@@ -648,7 +677,9 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
     if (b->capture_mode)
         relaxed = b->capture_mode(&e->mode);
     e->relaxed = !relaxed;
-    return relaxed == PERF_GPU_SHUT_DOWN ? relaxed : 0;
+    if (relaxed == PERF_GPU_SHUT_DOWN)
+        return relaxed;
+    return 0;
 }
 
 /* ---- clocks and meters ---- */
@@ -681,6 +712,17 @@ typedef struct perf_gpu_meters_ {
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
 #define PERF_GPU_METER_(f, name) perf_gpu_symbol_(library, "", name, &n->f);
 
+/* 1: it has what is needed of it, and has started. */
+PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *n)
+{
+    if (n->amd) {
+        if (!n->smi_init || !n->smi_place || !n->smi_energy || !n->smi_celsius || !n->smi_busy)
+            return 0;
+        return !n->smi_init(UINT64_C(1) << 58);
+    }
+    return n->init && n->by_address && n->clock && !n->init();
+}
+
 /* Loads and starts one, once in the process (tens of ms, no lock held; until then others get NULL).
  * Never stopped: others may use it.  The flag keeps SMI's locks here: a dead process keeps its. */
 PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
@@ -690,50 +732,80 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
         {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",
          "librocm_smi64.so"}};
     perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_gpu_meters_ *n = d ? PERF_CAST_(perf_gpu_meters_ *, PERF_ACQ_(&d->meters)) : PERF_NULL_;
-    void             *library;
+    perf_gpu_meters_ *n = PERF_NULL_;
+    void             *library = PERF_NULL_;
 
+    if (d)
+        n = PERF_CAST_(perf_gpu_meters_ *, PERF_ACQ_(&d->meters));
+    if (n && n->usable && n->amd == amd)
+        return n;
     if (n || !d || !perf_claim_(&d->meters_asked, 0, 1))
-        return n && n->usable && n->amd == amd ? n : PERF_NULL_;
+        return PERF_NULL_;
     n = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *n, 0));
-    library = n ? perf_gpu_library_(name[amd]) : PERF_NULL_;
+    if (n)
+        library = perf_gpu_library_(name[amd]);
     if (library) {
         PERF_GPU_METERS_(PERF_GPU_METER_)
         n->amd = amd;
-        n->usable = amd ? n->smi_init && n->smi_place && n->smi_energy && n->smi_celsius &&
-                              n->smi_busy && !n->smi_init(UINT64_C(1) << 58)
-                        : n->init && n->by_address && n->clock && !n->init();
+        n->usable = PERF_CAST_(uint32_t, perf_gpu_meters_start_(n));
     }
     PERF_REL_(&d->meters, PERF_CAST_(void *, n));
-    return n && n->usable ? n : PERF_NULL_;
+    if (!n || !n->usable)
+        return PERF_NULL_;
+    return n;
 }
 
-/* Who knows the meters of a device, and its handle there; NULL: not to be had.  For SMI the last
- * digit of "0000:3b:00.0" is a part of a divided device, whose first one has the meters of all. */
+/* "0000:3b:00.0" as a number, up to the dot. */
+PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
+{
+    uint64_t place = 0;
+
+    for (; *bus && *bus != '.'; bus++) {
+        if (*bus == ':')
+            continue;
+        place = place * 16 + PERF_CAST_(uint64_t, *bus & 15);
+        if (*bus > '9')
+            place += 9;
+    }
+    return place;
+}
+
+/* The device in that place as SMI numbers it, and 1; NULL: none.  The last digit is a part of a
+ * divided device, whose first one has the meters of all. */
+PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *n, uint64_t want)
+{
+    uint64_t bits, place;
+    uint32_t i;
+
+    for (i = 0; i < 64; i++) {
+        if (n->smi_place(i, &bits))
+            continue;
+        place = bits >> 32 << 16 | (bits & 0xff00) | (bits >> 3 & 31);
+        if (place == want)
+            return PERF_PTR_(void *, PERF_CAST_(uintptr_t, i) + 1);
+    }
+    return PERF_NULL_;
+}
+
+/* Who knows the meters of a device, and its handle there; NULL: not to be had. */
 PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
                                         perf_gpu_meters_ **meters)
 {
-    perf_gpu_meters_ *n = t->flags & PERF_GPU_TABLE_SIMULATED ? PERF_NULL_ :
-                          perf_gpu_meters_get_((t->flags & PERF_GPU_TABLE_AMD) != 0);
-    char              bus[32] = "", *at;
+    perf_gpu_meters_ *n = PERF_NULL_;
+    char              bus[32] = "";
     void             *handle = PERF_NULL_;
-    uint64_t          want = 0, place;
-    uint32_t          i;
 
+    if (!(t->flags & PERF_GPU_TABLE_SIMULATED))
+        n = perf_gpu_meters_get_((t->flags & PERF_GPU_TABLE_AMD) != 0);
     *meters = n;
     if (!n || device < 0 || device >= 64 || !t->device_bus)
         return PERF_NULL_;
     handle = PERF_ACQ_(&n->device[device]);
     if (handle || t->device_bus(bus, 32, device))
         return handle;
-    for (at = bus; *at && *at != '.'; at++)
-        if (*at != ':')
-            want = want * 16 + PERF_CAST_(uint64_t, *at & 15) + (*at > '9' ? 9 : 0);
-    for (i = 0; n->amd && i < 64 && !handle; i++)
-        if (!n->smi_place(i, &place) &&
-            (place >> 32 << 16 | (place & 0xff00) | (place >> 3 & 31)) == want)
-            handle = PERF_PTR_(void *, PERF_CAST_(uintptr_t, i) + 1);
-    if (!n->amd && n->by_address(bus, &handle))
+    if (n->amd)
+        handle = perf_gpu_smi_at_(n, perf_gpu_place_of_(bus));
+    else if (n->by_address(bus, &handle))
         return PERF_NULL_;
     PERF_REL_(&n->device[device], handle);
     return handle;
@@ -749,7 +821,9 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigne
 
     if (t->device_clock)
         return t->device_clock(device, mhz, why);
-    handle = t->flags & PERF_GPU_TABLE_AMD ? PERF_NULL_ : perf_gpu_meters_of_(t, device, &n);
+    if (t->flags & PERF_GPU_TABLE_AMD)
+        return 1;
+    handle = perf_gpu_meters_of_(t, device, &n);
     if (!handle || n->clock(handle, 1, mhz))
         return 1;
     if (n->reasons && !n->reasons(handle, &bits))
@@ -765,13 +839,13 @@ PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *n, uint32_t at,
     int64_t  heat = 0;
     float    uj = 0;
 
-    if (what == 0)
-        return n->smi_energy(at, &count, &uj, &when)
-                   ? -1.0 : PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
-    if (what == 1)
-        return n->smi_celsius(at, 0, 0, &heat) && n->smi_celsius(at, 1, 0, &heat)
-                   ? -1.0 : PERF_CAST_(double, heat) * 1e-3;
-    return n->smi_busy(at, &percent) ? -1.0 : percent;
+    if (what == 0 && !n->smi_energy(at, &count, &uj, &when))
+        return PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
+    if (what == 1 && (!n->smi_celsius(at, 0, 0, &heat) || !n->smi_celsius(at, 1, 0, &heat)))
+        return PERF_CAST_(double, heat) * 1e-3;
+    if (what == 2 && !n->smi_busy(at, &percent))
+        return percent;
+    return -1.0;
 }
 
 /* See perf_gpu_backend.device_meter; negative: nobody knows. */
@@ -784,17 +858,19 @@ PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *t, int device, int 
     double             x = -1.0;
 
     if (t->device_meter)
-        return t->device_meter(device, what, &x) ? -1.0 : x;
+        return t->device_meter(device, what, &x) ? -1.0 : x;    /* a failure may have written x */
     handle = perf_gpu_meters_of_(t, device, &n);
     if (!handle)
         return -1.0;
     if (n->amd)
         return perf_gpu_smi_meter_(n, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1, what);
-    if (what == 0)
-        return n->energy && !n->energy(handle, &mj) ? PERF_CAST_(double, mj) * 1e-3 : -1.0;
-    if (what == 1)
-        return n->celsius && !n->celsius(handle, 0, now) ? now[0] : -1.0;
-    return n->busy && !n->busy(handle, now) ? now[0] : -1.0;
+    if (what == 0 && n->energy && !n->energy(handle, &mj))
+        return PERF_CAST_(double, mj) * 1e-3;
+    if (what == 1 && n->celsius && !n->celsius(handle, 0, now))
+        return now[0];
+    if (what == 2 && n->busy && !n->busy(handle, now))
+        return now[0];
+    return -1.0;
 }
 
 PERF_END_DECLS
