@@ -8,7 +8,7 @@
  *
  * In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  internal  private
+ * Sections (search for ">>"):  config  table  scopes  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
@@ -17,6 +17,7 @@
 #define PERF_GPU_MARKS_ONLY_ 0          /* this file holds what its marks need */
 #endif
 #include "perf_gpu_driver.h"
+#include "perf_gpu_memory.h"
 #include "perf_gpu_scope.h"
 
 /* >>config ------------------------------------------------------------------------------------ */
@@ -102,17 +103,6 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 /* What is known so far; name NULL: of all scopes.  Fetches nothing itself.  A name beyond the first
  * 4,095 of the process, host scopes included, is in the report and in the sums of NULL only: 0. */
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
-
-/* >>memory ------------------------------------------------------------------------------------
- * Marks the end of a phase ("load", "forward"): bytes in use on the current context's device, what
- * that is more than at the mark before, and the peak: from the driver's memory pool where the
- * program allocates from it, from your notes, and from the marks.  A table of the report.  NULL
- * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
-PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
-
-/* Notes bytes that were allocated (> 0) or given back (< 0), under a name or NULL; also those that
- * you only plan: the report names the first phase that would not fit.  PERF_EINVAL: NaN, inf.    */
-PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
@@ -211,14 +201,6 @@ typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.
     uint64_t lag;
 } perf_gpu_row_;
 
-typedef struct perf_gpu_mark_ {
-    struct perf_gpu_mark_ *next, *before;       /* all; the one before on its device */
-    perf_name_            *name;
-    double                 used, total, peak, noted;
-    double                 needed;              /* without what a pool keeps for later */
-    int32_t                device, spare;
-} perf_gpu_mark_;
-
 /* Part of a graph: each launch records its events anew.  A page, which a fork wipes. */
 typedef struct perf_gpu_part_ {
     struct perf_gpu_part_ *next;
@@ -243,10 +225,8 @@ typedef struct perf_gpu_state_ {
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
-    perf_gpu_mark_   *marks;            /* oldest first */
     uint64_t          lost[PERF_GPU_LOSSES_];    /* scopes without a time, by what happened */
     uint64_t          birth;            /* ticks of the last reset */
-    double            noted, noted_peak;
     char             *pool, *pool_end;
     perf_source_      source;
     perf_gpu_row_     rest[4];          /* names without a row of their own, by class */
@@ -338,20 +318,6 @@ PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
     return PERF_ACQ_(&d->state);
 }
 
-/* 0: somebody has it and `wait` is 0, or this very thread has it. */
-PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
-{
-    uint32_t me = perf_thread_id_();
-
-    while (!perf_claim_(lock, 0, me)) {
-        if (!wait || PERF_GET_(lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
-}
-
-#define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
 #define PERF_GPU_COUNT_(g, what, n) (void)perf_shared_add_(&(g)->lost[what], n)
 
 /* As what a scope is counted that met this code of the driver. */
@@ -1272,8 +1238,8 @@ PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *g, perf_gpu_ms_ *leng
     PERF_GPU_COUNT_(g, PERF_GPU_BACKWARDS_, 1);
 }
 
-/* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the scope
- * was given up; -1: not now, somebody else is at the line. */
+/* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the
+ * scope was given up; -1: not now, somebody else is at the line. */
 PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *s, double *start_ns)
 {
@@ -1310,6 +1276,17 @@ PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *g, const perf_gpu_backe
     }
     *ms = length.ms;
     return 1;
+}
+
+PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *d, const perf_gpu_slot_ *s, float ms)
+{
+    d->ns = PERF_CAST_(double, ms) * 1e6;
+    d->site = s->site;
+    d->stream = s->stream;
+    d->begin = d->end = s->begin;
+    if (s->end > s->begin)
+        d->end = s->end;
+    d->thread = s->thread;
 }
 
 /* How many slots from `from` to the owner's next one may be in use: perhaps all, it will show. */
@@ -1370,13 +1347,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         }
         if (PERF_UNLIKELY_(!known))
             continue;
-        d->ns = PERF_CAST_(double, ms) * 1e6;
-        d->site = s->site;
-        d->stream = s->stream;
-        d->begin = d->end = s->begin;
-        if (s->end > s->begin)
-            d->end = s->end;
-        d->thread = s->thread;
+        perf_gpu_done_fill_(d, s, ms);
         perf_gpu_free_(s);
         head++;
     }
@@ -2214,126 +2185,7 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
     }
 }
 
-/* ---- memory ---- */
-
-PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
-{
-    perf_gpu_state_ *g;
-
-    if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
-        return PERF_EINVAL;
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    g = perf_gpu_state_get_();
-    if (!g)
-        return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
-        return PERF_ESTATE;
-    bytes += g->noted;
-    g->noted = bytes;
-    g->noted_peak = perf_most_(bytes, g->noted_peak);
-    perf_gpu_unlock_(&g->lock);
-    if (what)
-        perf_count(what, bytes);                /* a curve in the trace */
-    return PERF_OK;
-}
-
-/* What the driver knows: bytes in use now, and the most since the mark before.  Spoils no capture.
- * Sets back the pool's high-water mark, which so belongs to one phase.  0 or the driver's code. */
-PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
-{
-    size_t   left = 0, total = 0;
-    uint64_t held = 0, out = 0, zero = 0;
-    void    *pool = PERF_NULL_;
-    perf_gpu_entered_ e;
-    int      code = perf_gpu_enter_(b, PERF_NULL_, &e);
-
-    if (code)
-        return code;
-    code = 1;                                   /* another table by now */
-    if (b->mem_info)
-        code = b->mem_info(&left, &total);
-    (void)(b->ctx_device && b->ctx_device(&m->device));
-    m->total = PERF_CAST_(double, total);
-    m->used = m->needed = m->total - PERF_CAST_(double, left);
-    if (!code && b->pool_get && b->pool_value && b->pool_set && !b->pool_get(&pool, m->device) &&
-        !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !b->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
-        m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
-        if (b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
-            b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
-            *high = 0;
-        if (*high < out)
-            *high = out;
-        *high -= out;
-    }
-    m->peak = m->needed;
-    perf_gpu_leave_(b, &e);
-    return code;
-}
-
-/* The peak of the pool, of notes taken back, of notes that stand, and at both ends of the phase. */
-PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
-{
-    perf_gpu_mark_ **link;
-    double           least[3];
-    int              i;
-
-    for (link = &g->marks; *link; link = &(*link)->next)
-        if ((*link)->device == m->device)
-            m->before = *link;
-    *link = m;
-    least[0] = m->needed + PERF_CAST_(double, high);
-    least[1] = m->needed + (g->noted_peak - g->noted);
-    least[2] = 0;
-    if (m->before)
-        least[2] = m->before->needed - m->before->noted;
-    if (m->before || m == g->marks)
-        least[2] += g->noted_peak;
-    for (i = 0; i < 3; i++)
-        m->peak = perf_most_(least[i], m->peak);
-    m->noted = g->noted_peak = g->noted;
-}
-
-PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
-{
-    const perf_gpu_backend *b = perf_gpu_table();
-    perf_registry_         *r = perf_registry_get_();
-    perf_gpu_state_        *g;
-    perf_gpu_mark_          now = PERF_ZERO, *added;
-    perf_status             status = perf_gpu_status();
-    perf_site_              site = PERF_ZERO;
-    uint64_t                high = 0;
-    int                     code;
-
-    if (status != PERF_OK)
-        return status;
-    g = perf_gpu_state_get_();
-    if (!g)
-        return PERF_ENOMEM;
-    if (!b->mem_info)
-        return PERF_ENODATA;
-    code = perf_gpu_memory_ask_(b, &now, &high);
-    if (code) {
-        perf_gpu_error_(g->driver, "mem_info", code);
-        return PERF_EGPU;
-    }
-    if (!perf_lock_(r))
-        return PERF_ESTATE;
-    site.name = phase;
-    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    now.name = perf_name_intern_(r, &site);
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_gpu_keep_(g, sizeof *added));
-    perf_unlock_(r);
-    if (!added || !now.name)
-        return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
-        return PERF_ESTATE;
-    *added = now;
-    perf_gpu_memory_book_(g, added, high);
-    perf_gpu_unlock_(&g->lock);
-    return PERF_OK;
-}
+/* ---- reset ---- */
 
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
@@ -2341,12 +2193,8 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_line_  *l;
     perf_gpu_ring_  *ring;
-    perf_gpu_mark_   mark = PERF_ZERO;
-    uint64_t         high;
     size_t           i;
 
-    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too    */
-        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
     if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
@@ -2363,30 +2211,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
     PERF_SET_(&g->driver->fresh, 0u);
-    g->marks = PERF_NULL_;
-    g->noted_peak = g->noted;
     perf_gpu_unlock_(&g->lock);
-}
-
-PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
-{
-    const perf_gpu_mark_ *m, *first = PERF_NULL_;
-
-    if (g->marks)
-        perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
-                     "      total\n");
-    for (m = g->marks; m; m = m->next) {
-        perf_putf_(o, "%-25s%6.0f%11e%11e%11e%11e%11e%s\n", m->name->site.name,
-                   PERF_CAST_(double, m->device), m->used,
-                   m->used - (m->before ? m->before->used : 0), m->peak, m->noted, m->total,
-                   m->peak > m->total ? "  does not fit" : "");
-        if (m->peak > m->total && !first)
-            first = m;
-    }
-    if (first)
-        perf_putf_(o, "note: %.60s is the first phase that does not fit on GPU %.0f: short of"
-                      "%11e\n", first->name->site.name, PERF_CAST_(double, first->device),
-                   first->peak - first->total);
 }
 
 /* ---- bottleneck and report ---- */
@@ -2503,7 +2328,6 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     }
     if (a.scopes)
         perf_gpu_put_bound_(o, &e, answer);
-    perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
     for (i = 0; i < 7; i++)
         if (n[i])
@@ -2516,8 +2340,6 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 #define perf_gpu_scope_end(scope)         PERF_OFF_((perf_gpu_scope_end)(scope))
 #define perf_gpu_collect()                PERF_OFF_CODE_((perf_gpu_collect)())
 #define perf_gpu_collect_sync()           PERF_OFF_CODE_((perf_gpu_collect_sync)())
-#define perf_gpu_memory_mark(phase)       PERF_OFF_CODE_((perf_gpu_memory_mark)(phase))
-#define perf_gpu_memory_note(what, bytes) PERF_OFF_CODE_((perf_gpu_memory_note)(what, bytes))
 #endif
 
 PERF_END_DECLS

@@ -164,6 +164,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
  *                                           first call may load NVML, tens of ms; no lock
  *   perf_gpu_meter_                         joules, degrees Celsius, percent at work; < 0: unknown
+ *   perf_gpu_lock_, perf_gpu_unlock_        of a word: the thread that has it
  *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
  *                                           an error of the program's own waits */
@@ -222,6 +223,7 @@ typedef struct perf_gpu_driver_ {
     uint32_t                fresh;      /* 1: one that perf_gpu_collect() has not told yet */
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
+    void                   *memory;     /* of perf_gpu_memory.h */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
     uint32_t                meters_asked;
@@ -259,7 +261,7 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
         d = PERF_CAST_(perf_gpu_driver_ *, perf_pages_(sizeof *d, 0));
     if (d && !r->gpu) {
         d->size = PERF_CAST_(uint32_t, sizeof *d);
-        d->abi = 2;
+        d->abi = 3;
         PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
     }
     perf_unlock_(r);
@@ -622,6 +624,23 @@ PERF_FN perf_status perf_gpu_status(void)
         return PERF_ENOGPU;
     return PERF_OK;
 }
+
+/* ---- locks ---- */
+
+/* 0: somebody has it and `wait` is 0, or this very thread has it. */
+PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
+{
+    uint32_t me = perf_thread_id_();
+
+    while (!perf_claim_(lock, 0, me)) {
+        if (!wait || PERF_GET_(lock) == me)
+            return 0;
+        (void)perf_sched_yield_();
+    }
+    return 1;
+}
+
+#define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
 
 /* ---- contexts ---- */
 

@@ -224,7 +224,7 @@ PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
 #endif
 
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) ||                                                \
-    defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(HIP_API_PER_THREAD_DEFAULT_STREAM) ||  \
+    defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(HIP_API_PER_THREAD_DEFAULT_STREAM) || \
     defined(__HIP_API_PER_THREAD_DEFAULT_STREAM__)
 #define PERF_GPU_STREAM_(s) perf_gpu_own_stream_(s)     /* NULL is this thread's own stream there */
 PERF_FN void *perf_gpu_own_stream_(void *stream)

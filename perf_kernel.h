@@ -591,7 +591,9 @@ PERF_FN size_t perf_kernel_bytes(uint32_t rings, uint32_t scopes)
     if (rings < 1 || rings > 1u << 20 || scopes < 1 || scopes > 1u << 24)
         return 0;
     bytes = sizeof(perf_kernel_buffer) + rings * sizeof(perf_kernel_ring) + (rings + 1) * ring;
-    return bytes > UINT64_C(1) << 40 || bytes > SIZE_MAX ? 0 : PERF_CAST_(size_t, bytes);
+    if (bytes > UINT64_C(1) << 40 || bytes > SIZE_MAX)
+        return 0;
+    return PERF_CAST_(size_t, bytes);
 }
 
 PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *device,
@@ -612,15 +614,18 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
     b->ring_bytes = ring;
     b->data_offset = ((front + ring - 1) & ~(ring - 1)) - at;
     b->bytes = need;
-    b->wall_hz = wall_hz ? wall_hz : 1000000000u;
+    b->wall_hz = wall_hz;
+    if (!wall_hz)
+        b->wall_hz = 1000000000u;
     return PERF_OK;
 }
 
 /* x >= 0 as an integer; 9.2e18 where it is larger than that, infinite or NaN. */
 PERF_FN uint64_t perf_kernel_whole_(double x)
 {
-    return perf_is_finite_(x) && x < 9.2e18 ? PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x))
-                                            : UINT64_C(9200000000000000000);
+    if (perf_is_finite_(x) && x < 9.2e18)
+        return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
+    return UINT64_C(9200000000000000000);
 }
 
 /* A ring on its way through the decoder. */
@@ -671,15 +676,86 @@ PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *r, const uint32_t w[4]
     const uint32_t opened = PERF_CAST_(uint32_t, r->opened >> 32);
     uint64_t       end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
 
-    e->instant = w[3] == 0xffffffffu;           /* begins at most 2^52 cycles after the opening   */
-    e->id = e->instant ? (w[1] - opened) >> 20
-                       : ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
-    e->value = e->instant ? w[2] : 0;
+    e->instant = w[3] == 0xffffffffu;   /* begins at most 2^52 cycles after the opening */
+    e->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    e->value = 0;
+    if (e->instant) {
+        e->id = (w[1] - opened) >> 20;
+        e->value = w[2];
+    }
     *begin = PERF_CAST_(uint64_t, w[1] - (e->id << 20)) << 32 | w[0];
-    end = e->instant ? *begin : end;
+    if (e->instant)
+        end = *begin;
     e->cycles = end - *begin;
     return *begin <= end && *begin >= r->opened &&
            (e->instant || r->state != 2 || end <= r->closed);
+}
+
+/* 1: this is the front of a buffer, and all that it speaks of lies within `bytes`. */
+PERF_COLD_FN_ int perf_kernel_is_whole_(const perf_kernel_buffer *b, size_t bytes)
+{
+    uint64_t front;
+
+    if (bytes < sizeof *b || b->magic != PERF_KERNEL_MAGIC_ || b->version != 1)
+        return 0;
+    if (b->rings < 1 || b->rings > 1u << 20 || b->bytes > bytes || !b->wall_hz)
+        return 0;
+    if (b->ring_bytes < 32 || b->ring_bytes > UINT64_C(1) << 29 ||
+        (b->ring_bytes & (b->ring_bytes - 1)))          /* a power of two */
+        return 0;
+    front = sizeof *b + b->rings * sizeof(perf_kernel_ring);
+    if (b->data_offset < front || b->data_offset > bytes || b->data_offset % 16)
+        return 0;
+    return b->ring_bytes * b->rings <= bytes - b->data_offset;
+}
+
+/* 1: the record in slot n of a ring holds something. */
+PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *k, const perf_kernel_warp_ *w,
+                                uint64_t n, uint32_t word[4])
+{
+    PERF_LIBC_(memcpy)(word, k->image + w->slot + n * 16, 16);
+    return (word[0] | word[1] | word[2] | word[3]) != 0;
+}
+
+/* How many records a ring has; `slots` at most.  A closed ring says so, and how many it dropped:
+ * the count is of 28 bits, so a full slot behind its end means that it has wrapped.  An open one
+ * has them up to the first empty slot. */
+PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *k, perf_kernel_warp_ *w, uint64_t slots)
+{
+    uint64_t used = w->ring->used / 16;
+    uint32_t word[4];
+
+    if (w->ring->state != 2) {
+        k->info.unclosed++;
+        while (w->records < slots && perf_kernel_record_(k, w, w->records, word))
+            w->records++;
+        return;
+    }
+    if (used < slots && perf_kernel_record_(k, w, used, word))
+        used += UINT64_C(1) << 28;
+    w->records = slots;
+    if (used < slots)
+        w->records = used;
+    k->info.dropped += used - w->records;
+}
+
+/* Until when a warp surely ran, by its records; those that cannot be are counted. */
+PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *k, perf_kernel_warp_ *w)
+{
+    perf_kernel_event e = PERF_ZERO;
+    uint64_t          begin, n;
+    uint32_t          word[4];
+
+    w->last = w->ring->opened;
+    for (n = 0; n < w->records; n++) {
+        (void)perf_kernel_record_(k, w, n, word);
+        if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
+            k->info.malformed++;
+        else if (begin + e.cycles > w->last)
+            w->last = begin + e.cycles;
+    }
+    if (w->ring->state == 2 && w->ring->closed > w->last)
+        w->last = w->ring->closed;
 }
 
 /* The front of the buffer and its rings, bounds proven.  PERF_ENOMEM, PERF_EFORMAT. */
@@ -687,67 +763,36 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
 {
     const perf_kernel_buffer *b = PERF_CAST_(const perf_kernel_buffer *, image);
     const perf_kernel_ring   *ring;
-    uint64_t                  front, i, n, used, slots;
-    perf_kernel_event         e = PERF_ZERO;
+    perf_kernel_warp_        *w;
+    uint64_t                  i, n;
 
     PERF_LIBC_(memset)(k, 0, sizeof *k);
     if (!image || PERF_PTR_(uintptr_t, image) % 8)
         return PERF_EINVAL;
-    if (bytes < sizeof *b || b->magic != PERF_KERNEL_MAGIC_ || b->version != 1 || b->rings < 1 ||
-        b->rings > 1u << 20 || b->bytes > bytes || !b->wall_hz || b->ring_bytes < 32 ||
-        b->ring_bytes > UINT64_C(1) << 29 || (b->ring_bytes & (b->ring_bytes - 1)))
-        return PERF_EFORMAT;
-    front = sizeof *b + b->rings * sizeof *ring;
-    if (b->data_offset < front || b->data_offset > bytes || b->data_offset % 16 ||
-        b->ring_bytes * b->rings > bytes - b->data_offset)
+    if (!perf_kernel_is_whole_(b, bytes))
         return PERF_EFORMAT;
     k->image = PERF_CAST_(const unsigned char *, image);
     k->head = b;
     k->tick = 1e9 / PERF_CAST_(double, b->wall_hz);
-    n = b->next < b->rings ? b->next : b->rings;
+    n = b->rings;
+    if (b->next < n)
+        n = b->next;
     k->info.missed_warps = b->next - n;
     k->warp = PERF_CAST_(perf_kernel_warp_ *,
                          PERF_MALLOC(PERF_CAST_(size_t, n + 1) * sizeof *k->warp));
     if (!k->warp)
         return PERF_ENOMEM;
     ring = PERF_PTR_(const perf_kernel_ring *, b + 1);
-    slots = b->ring_bytes / 16 - 1;
     for (i = 0; i < n; i++) {
-        perf_kernel_warp_ *w = &k->warp[k->warps];
-        uint32_t           word[4];
         if (ring[i].state != 1 && ring[i].state != 2)
-            continue;                           /* not a word from it: the kernel was killed      */
+            continue;                           /* not a word from it: the kernel was killed */
+        w = &k->warp[k->warps++];
+        PERF_LIBC_(memset)(w, 0, sizeof *w);
         w->ring = &ring[i];
         w->slot = b->data_offset + i * b->ring_bytes;
-        w->last = ring[i].opened;
-        if (ring[i].state == 2) {
-            used = ring[i].used / 16;
-            if (used < slots) {                 /* 2^28 records and more: the count has wrapped   */
-                PERF_LIBC_(memcpy)(word, k->image + w->slot + used * 16, 16);
-                used += word[0] | word[1] | word[2] | word[3] ? UINT64_C(1) << 28 : 0;
-            }
-            w->records = used < slots ? used : slots;
-            k->info.dropped += used - w->records;
-        } else {                                /* up to the first slot that is still empty       */
-            k->info.unclosed++;
-            for (w->records = 0; w->records < slots; w->records++) {
-                PERF_LIBC_(memcpy)(word, k->image + w->slot + w->records * 16, 16);
-                if (!(word[0] | word[1] | word[2] | word[3]))
-                    break;
-            }
-        }
-        for (used = 0; used < w->records; used++) {
-            uint64_t begin;
-            PERF_LIBC_(memcpy)(word, k->image + w->slot + used * 16, 16);
-            if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
-                k->info.malformed++;
-            else if (begin + e.cycles > w->last)
-                w->last = begin + e.cycles;
-        }
-        if (ring[i].state == 2 && ring[i].closed > w->last)
-            w->last = ring[i].closed;
+        perf_kernel_count_(k, w, b->ring_bytes / 16 - 1);
+        perf_kernel_check_(k, w);
         k->info.events += w->records;
-        k->warps++;
     }
     k->info.events -= k->info.malformed;
     k->info.rings = PERF_CAST_(uint32_t, k->warps);
@@ -763,7 +808,7 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
 {
     const perf_kernel_ring *r = PERF_PTR_(const perf_kernel_ring *, k->head + 1);
-    double                  asked[PERF_KERNEL_XCDS_], got, most;    /* the latest so far          */
+    double                  asked[PERF_KERNEL_XCDS_], got;  /* the latest so far */
     uint64_t                i, zero = r->opened_wall;
     unsigned                a, b, c;
 
@@ -776,16 +821,14 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
         b = perf_kernel_xcd_(&r[i]);
         got = PERF_CAST_(double, PERF_CAST_(int64_t, r[i].opened_wall - zero));
         for (a = 0; a < PERF_KERNEL_XCDS_; a++)
-            bound[a][b] = asked[a] - got > bound[a][b] ? asked[a] - got : bound[a][b];
+            bound[a][b] = perf_most_(asked[a] - got, bound[a][b]);
         got -= PERF_CAST_(double, r[i].asked);
-        asked[b] = got > asked[b] ? got : asked[b];
+        asked[b] = perf_most_(got, asked[b]);
     }
     for (c = 0; c < PERF_KERNEL_XCDS_; c++)             /* what follows by way of a third         */
         for (a = 0; a < PERF_KERNEL_XCDS_; a++)
-            for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
-                most = bound[a][c] + bound[c][b];
-                bound[a][b] = most > bound[a][b] ? most : bound[a][b];
-            }
+            for (b = 0; b < PERF_KERNEL_XCDS_; b++)
+                bound[a][b] = perf_most_(bound[a][c] + bound[c][b], bound[a][b]);
 }
 
 /* Puts the clocks of the XCDs (chips of an MI300, each with its own count) on one time: in the
@@ -794,19 +837,25 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
 {
     double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, x;
     unsigned a, b;
+    int      no_low, no_high;
 
     perf_kernel_bounds_(k, bound);
     for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
         for (a = 0, low = PERF_KERNEL_NONE_, high = -low; a < b; a++) {     /* the placed ones */
             x = PERF_CAST_(double, k->ahead[a]);
-            low = x + bound[a][b] > low ? x + bound[a][b] : low;
-            high = x - bound[b][a] < high ? x - bound[b][a] : high;
+            low = perf_most_(x + bound[a][b], low);
+            high = perf_least_(x - bound[b][a], high);
         }
-        if (low < PERF_KERNEL_NONE_ / 10 && high > -PERF_KERNEL_NONE_ / 10)
+        no_low = low < PERF_KERNEL_NONE_ / 10;
+        no_high = high > -PERF_KERNEL_NONE_ / 10;
+        if (no_low && no_high)
             continue;                   /* it has no rings, or is the first that has */
-        k->unsure = high - low > k->unsure ? high - low : k->unsure;
-        x = low < PERF_KERNEL_NONE_ / 10 ? high : high > -PERF_KERNEL_NONE_ / 10 ? low
-                                                                        : (low + high) / 2;
+        k->unsure = perf_most_(high - low, k->unsure);
+        x = (low + high) / 2;
+        if (no_low)
+            x = high;
+        else if (no_high)
+            x = low;
         if (!(low <= 0 && high >= 0) && x > -9e18 && x < 9e18)
             k->ahead[b] = PERF_CAST_(int64_t, x);
     }
@@ -820,8 +869,12 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
 PERF_FN void perf_kernel_pair_(const perf_kernel_ring *r, int last, uint64_t *cycles,
                                uint64_t *wall)
 {
-    *cycles = last && r->state == 2 ? r->closed : r->opened;
-    *wall = last && r->state == 2 ? r->closed_wall : r->opened_wall;
+    *cycles = r->opened;
+    *wall = r->opened_wall;
+    if (last && r->state == 2) {
+        *cycles = r->closed;
+        *wall = r->closed_wall;
+    }
 }
 
 /* Groups by SM and gives each warp the lowest track that is free when it opens. */
@@ -843,10 +896,12 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *k)
         if (t == PERF_KERNEL_TRACKS_)           /* cannot be: one of them then shows an overlap   */
             t--;
         over[t] = w->last;
-        used = t < used ? used : t + 1;
+        if (t >= used)
+            used = t + 1;
         w->track = t;
         w->sm_first = PERF_CAST_(uint32_t, first);
-        k->info.tracks = used > k->info.tracks ? used : k->info.tracks;
+        if (used > k->info.tracks)
+            k->info.tracks = used;
     }
 }
 
@@ -877,10 +932,10 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
             perf_kernel_pair_(k->warp[i].ring, pass, &c, &t);
             off = PERF_CAST_(double, PERF_CAST_(int64_t, t - r->opened_wall)) * k->tick -
                   PERF_CAST_(double, PERF_CAST_(int64_t, c - r->opened)) * k->info.cycle_ns;
-            least = off < least ? off : least;
-            most = off > most ? off : most;
+            least = perf_least_(off, least);
+            most = perf_most_(off, most);
         }
-    k->info.error_ns = most - least > k->unsure * k->tick ? most - least : k->unsure * k->tick;
+    k->info.error_ns = perf_most_(most - least, k->unsure * k->tick);
 }
 
 PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel_warp_ *w,
@@ -889,9 +944,10 @@ PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel
     const perf_kernel_ring *r = k->warp[w->sm_first].ring;
     uint64_t                wall = r->opened_wall +
                                    PERF_CAST_(uint64_t, k->ahead[perf_kernel_xcd_(r)]);
-    double ns = PERF_CAST_(double, cycles - r->opened) *
-                (k->info.cycle_ns > 0 ? k->info.cycle_ns : 1.0);
+    double ns = PERF_CAST_(double, cycles - r->opened);
 
+    if (k->info.cycle_ns > 0)
+        ns *= k->info.cycle_ns;
     if (k->head->wall_hz == 1000000000u)        /* nothing rounded where there is nothing to do   */
         return wall + perf_kernel_whole_(ns);
     return perf_kernel_whole_(ns + PERF_CAST_(double, wall) * k->tick);
@@ -909,18 +965,24 @@ typedef struct perf_kernel_json_ {
 
 PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel_event *e)
 {
-    const char *const name = e->id < j->count ? j->names[e->id] : PERF_NULL_;
-    const uint64_t    what = e->instant ? e->value : e->cycles;
-    perf_file_       *f = &j->file;
-    char              text[PERF_NAME_MAX_ + 1];
-    perf_out_         o = perf_out_open_(text, sizeof text);
+    const char *name = PERF_NULL_, *kind = "X", *key = "cycles";
+    uint64_t    value = e->cycles;
+    perf_file_ *f = &j->file;
+    char        text[PERF_NAME_MAX_ + 1];
+    perf_out_   o = perf_out_open_(text, sizeof text);
 
+    if (e->id < j->count)
+        name = j->names[e->id];
+    if (e->instant) {
+        kind = "i\",\"s\":\"t";
+        key = "value";
+        value = e->value;
+    }
     if (name)
         perf_put_n_(&o, name, perf_name_length_(name));
     else
         perf_putf_(&o, "scope %.0f", PERF_CAST_(double, e->id));
-    perf_file_putf_(f, ",\n{\"ph\":\"%s\",\"name\":%.0s,\"ts\":",
-                    e->instant ? "i\",\"s\":\"t" : "X", text);
+    perf_file_putf_(f, ",\n{\"ph\":\"%s\",\"name\":%.0s,\"ts\":", kind, text);
     f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
     if (!e->instant) {
         perf_file_put_(f, ",\"dur\":");
@@ -929,8 +991,8 @@ PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel
     perf_file_putf_(f, ",\"pid\":%.0f,\"tid\":%.0f,\"args\":{\"%s\":%.0f,"
                        "\"block\":\"%.0f,%.0f,%.0f\",\"warp\":%.0f}}",
                     PERF_KERNEL_PID_ + PERF_CAST_(double, e->sm),
-                    PERF_CAST_(double, e->track), e->instant ? "value" : "cycles",
-                    PERF_CAST_(double, what), PERF_CAST_(double, e->block_x),
+                    PERF_CAST_(double, e->track), key,
+                    PERF_CAST_(double, value), PERF_CAST_(double, e->block_x),
                     PERF_CAST_(double, e->block_y), PERF_CAST_(double, e->block_z),
                     PERF_CAST_(double, e->warp));
 }
@@ -977,7 +1039,9 @@ PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_ker
 
     if (status == PERF_OK) {
         perf_kernel_scale_(&k);
-        perf_kernel_each_(&k, PERF_NULL_, out, out ? room : 0);
+        if (!out)
+            room = 0;
+        perf_kernel_each_(&k, PERF_NULL_, out, room);
         PERF_FREE(k.warp);
     }
     if (info)
@@ -991,10 +1055,14 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     const perf_kernel_reader_ *k = j->k;
     perf_file_                *f = &j->file;
     char                       rate[48] = "unknown, taken as 1";
-    perf_out_                  o = perf_out_open_(rate, k->info.cycle_ns > 0 ? sizeof rate : 0);
+    const char                *between = "";
+    perf_out_                  o;
     size_t                     i;
 
-    perf_put_fixed_(&o, k->info.cycle_ns, 4);
+    if (k->info.cycle_ns > 0) {
+        o = perf_out_open_(rate, sizeof rate);
+        perf_put_fixed_(&o, k->info.cycle_ns, 4);
+    }
     perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":%.0f,"
                        "\"missed_warps\":%.0f,\"ns_per_cycle\":%.0s},\"traceEvents\":[\n",
                     PERF_CAST_(double, k->info.dropped), PERF_CAST_(double, k->info.missed_warps),
@@ -1004,11 +1072,14 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
         if (k->warp[i].sm_first != i)
             continue;
         perf_file_putf_(f, "%s{\"ph\":\"M\",\"pid\":%.0f,\"name\":\"process_name\","
-                           "\"args\":{\"name\":\"", i ? ",\n" : "",
+                           "\"args\":{\"name\":\"", between,
                         PERF_KERNEL_PID_ + PERF_CAST_(double, sm));
         if (xcds)
             perf_file_putf_(f, "XCD %.0f CU ", PERF_CAST_(double, sm >> 16));
-        perf_file_putf_(f, "%s%.0f\"}}", xcds ? "" : "SM ", PERF_CAST_(double, sm & 0xffff));
+        else
+            perf_file_put_(f, "SM ");
+        perf_file_putf_(f, "%.0f\"}}", PERF_CAST_(double, sm & 0xffff));
+        between = ",\n";
     }
     perf_kernel_each_(k, j, PERF_NULL_, 0);
     perf_file_put_(f, "\n]}\n");
@@ -1021,14 +1092,17 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
 {
     perf_kernel_reader_ k;
     perf_kernel_json_   j = PERF_ZERO;
-    perf_status         status = path && *path ? perf_kernel_read_(&k, image, bytes) : PERF_EINVAL;
+    perf_status         status = PERF_EINVAL;
 
+    if (path && *path)
+        status = perf_kernel_read_(&k, image, bytes);
     if (status != PERF_OK)
         return status;
     perf_kernel_scale_(&k);
     j.k = &k;
     j.names = names;
-    j.count = names ? count : 0;
+    if (names)
+        j.count = count;
     j.host_ns = host_ns;
     status = perf_file_save_(path, &j.file, perf_kernel_json_go_, &j);
     PERF_FREE(k.warp);

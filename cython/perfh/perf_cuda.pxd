@@ -9,6 +9,7 @@ from perfh.perf_calibration cimport *
 from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_gpu_driver cimport *
+from perfh.perf_gpu_memory cimport *
 from perfh.perf_gpu_scope cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *
@@ -61,5 +62,3 @@ cdef extern from "perf_cuda.h" nogil:
         uint64_t backwards
 
     perf_gpu_stats perf_gpu_stats_of(const char *name) noexcept
-    perf_status perf_gpu_memory_mark(const char *phase) noexcept
-    perf_status perf_gpu_memory_note(const char *what, double bytes) noexcept

@@ -10,6 +10,7 @@ from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_cuda cimport *
 from perfh.perf_gpu_driver cimport *
+from perfh.perf_gpu_memory cimport *
 from perfh.perf_gpu_scope cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *

@@ -154,7 +154,7 @@ static void locked(void)
     CHECK(!perf_gpu_table() && !perf_gpu_state_get_() && perf_gpu_use(&table) == PERF_ENOMEM, "not asked for a library");
     perf_unlock_(r);
 
-    CHECK(perf_gpu_use(&table) == PERF_OK && perf_lock_(r), "a table");
+    CHECK(perf_gpu_use(&table) == PERF_OK && perf_gpu_memory_note(NULL, 0) == PERF_OK && perf_lock_(r), "a table");
     sim_device(0);
     s = perf_gpu_scope_begin("locked", stream[1]);
     perf_gpu_scope_end(&s);
@@ -171,7 +171,10 @@ static void locked(void)
     sim_device(0);
     CHECK(perf_gpu_lock_(&g->lock, 1) && !perf_gpu_lock_(&g->lock, 1) && !perf_gpu_lock_(&g->lock, 0), "ours");
     CHECK(perf_gpu_stats_of("device").scopes == 0 && perf_gpu_stats_of("device").aligned_ns < 0, "no numbers");
-    CHECK(perf_gpu_use(NULL) == PERF_ESTATE && perf_gpu_memory_note("x", 1) == PERF_ESTATE && perf_gpu_memory_mark("x") == PERF_ESTATE, "not now");
+    CHECK(perf_gpu_use(NULL) == PERF_ESTATE, "not now");
+    CHECK(perf_gpu_lock_(&perf_gpu_memory_get_()->lock, 1), "ours, too");
+    CHECK(perf_gpu_memory_note("x", 1) == PERF_ESTATE && perf_gpu_memory_mark("x") == PERF_ESTATE, "not now");
+    perf_gpu_unlock_(&perf_gpu_memory_get_()->lock);
     CHECK(perf_report_text(text, sizeof text, NULL) < sizeof text && !strstr(text, "gpu 0"), "%s", text);
     perf_reset();
     (void)perf_gpu_collect();

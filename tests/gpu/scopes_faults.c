@@ -1072,7 +1072,7 @@ static void memory(void)
         memset(sim.fault, 0, sizeof sim.fault);
         table = sim_table();
         table.error_waits = NULL;
-        m = perf_gpu_state_get_()->marks;
+        m = perf_gpu_memory_get_()->marks;
         CHECK(m && m->used > 2147483647.0 && m->used < 2147483649.0 && m->total > 8e10, "%d: %g in use", i, m ? m->used : -1);
         CHECK(m && m->peak >= m->needed, "%d: a peak of %g, %g in use", i, m->peak, m->needed);
         sim.used_high[0] = sim.used[0];         /* as a mark that went well has set it */
@@ -1095,7 +1095,7 @@ static void memory(void)
     (void)perf_gpu_memory_note("planned", -1e11);
     sim_device(-1);
     perf_reset();
-    CHECK(!perf_gpu_state_get_()->marks, "marks");
+    CHECK(!perf_gpu_memory_get_()->marks, "marks");
     sim_device(0);
     works(stream, "memory");
     sim_stop();
