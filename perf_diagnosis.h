@@ -2,7 +2,7 @@
  *
  *     #define PERF_DIAGNOSIS 1                     // in one file; then also PERF_REPORT=diagnosis
  *     #include "perf_diagnosis.h"
- *     perf_report_opts o = perf_report_opts_default();
+ *     perf_report_opts o = PERF_ZERO;
  *     o.view = PERF_VIEW_DIAGNOSIS;
  *     perf_report_to(stderr, &o);
  *

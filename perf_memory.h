@@ -68,37 +68,57 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
 #define perf_mark_read_(m) ((void)(m), PERF_ENODATA)
 #endif
 
+/* One phase: from mark `before` to `mark`. */
+PERF_COLD_FN_ void perf_put_mark_(perf_table_ *t, const perf_mark_ *mark, const perf_mark_ *before)
+{
+    double io[4];
+    int    i;
+
+    for (i = 0; i < 4; i++)
+        io[i] = PERF_CAST_(double, mark->io[i] - before->io[i]);
+    perf_cell_text_(t, mark->name->site.name);
+    perf_cell_ns_(t, PERF_CAST_(double, mark->ns - before->ns));
+    perf_cell_ns_(t, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
+    perf_cell_bytes_(t, PERF_CAST_(double, mark->resident));
+    perf_cell_bytes_(t, PERF_CAST_(double, mark->resident) -
+                            PERF_CAST_(double, before->resident));
+    perf_cell_bytes_(t, PERF_CAST_(double, mark->peak));
+    perf_cell_bytes_(t, PERF_CAST_(double, mark->heap));
+    perf_cell_fixed_(t, PERF_CAST_(double, mark->minor - before->minor), 0);
+    perf_cell_fixed_(t, PERF_CAST_(double, mark->major - before->major), 0);
+    perf_cell_fixed_(t, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
+    perf_cell_fixed_(t, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
+    perf_cell_bytes_(t, io[0]);                 /* read, ...                                      */
+    perf_cell_fixed_(t, io[2], 0);              /* ... in so many calls                           */
+    perf_cell_bytes_(t, io[1]);                 /* written, ...                                   */
+    perf_cell_fixed_(t, io[3], 0);
+    perf_row_end_(t);
+}
+
 /* The marks so far, oldest first, as a table of the report. */
 PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
 {
-    perf_mark_ *newest = PERF_ACQ_(&r->marks), *m, *older = PERF_NULL_, none;
-    int         name = perf_fit_(o, "25 10 10j 11 11k 11i 11g 9h 8a 11b 11c 11f 9d 11f 9e"), k;
+    static const perf_column_ column[] = {
+        {"memory phase", 25, 0, 0}, {"time", 10, 0, 0},      {"cpu", 10, 'j', 0},
+        {"resident", 11, 0, 0},     {"change", 11, 'k', 0},  {"peak", 11, 'i', 0},
+        {"heap", 11, 'g', 0},       {"faults", 9, 'h', 0},   {"major", 8, 'a', 0},
+        {"read blk", 11, 'b', 0},   {"write blk", 11, 'c', 0}, {"read", 11, 'f', 0},
+        {"calls", 9, 'd', 0},       {"written", 11, 'f', 0}, {"calls", 9, 'e', 0}};
+    perf_table_ table = perf_table_open_(o, column, 15);
+    perf_mark_ *newest = PERF_ACQ_(&r->marks), *mark, *before = PERF_NULL_, start;
+    uint64_t    age;
 
-    PERF_LIBC_(memset)(&none, 0, sizeof none);
-    if (newest)
-        perf_putf_(o, "%-*s%10s%10s%11s%11s%11s%11s%9s%8s%11s%11s%11s%9s%11s%9s\n", name,
-                   "memory phase", "time", "cpu", "resident", "change", "peak", "heap", "faults",
-                   "major", "read blk", "write blk", "read", "calls", "written", "calls");
-    for (; newest && older != newest; older = m) {
-        const perf_mark_ *b = older ? older : &none;
-        double            io[4];
-        for (m = newest; m->next != older; m = m->next) {
+    if (!newest)
+        return;
+    perf_table_head_(&table);
+    PERF_LIBC_(memset)(&start, 0, sizeof start);
+    for (; before != newest; before = mark) {
+        for (mark = newest; mark->next != before; mark = mark->next) {
         }
-        if (!older)                             /* a start is known to 10 ms                      */
-            none.ns = m->ns - (m->age_ns > m->cpu_ns ? m->age_ns : m->cpu_ns);
-        for (k = 0; k < 4; k++)
-            io[k] = PERF_CAST_(double, m->io[k] - b->io[k]);
-        perf_putf_(o, "%-*s%10g%10g%11e%11e%11e%11e%9.0f%8.0f%11.0f%11.0f%11e%9.0f%11e%9.0f\n",
-                   name, m->name->site.name, PERF_CAST_(double, m->ns - b->ns),
-                   PERF_CAST_(double, m->cpu_ns - b->cpu_ns), PERF_CAST_(double, m->resident),
-                   PERF_CAST_(double, m->resident) - PERF_CAST_(double, b->resident),
-                   PERF_CAST_(double, m->peak), PERF_CAST_(double, m->heap),
-                   PERF_CAST_(double, m->minor - b->minor), PERF_CAST_(double, m->major - b->major),
-                   PERF_CAST_(double, m->read_blocks - b->read_blocks),
-                   PERF_CAST_(double, m->written_blocks - b->written_blocks), io[0], io[2], io[1],
-                   io[3]);
+        age = mark->age_ns > mark->cpu_ns ? mark->age_ns : mark->cpu_ns;    /* known to 10 ms     */
+        start.ns = mark->ns - age;
+        perf_put_mark_(&table, mark, before ? before : &start);
     }
-    o->skip = 0;
 }
 
 PERF_FN perf_status perf_memory_mark(const char *phase)

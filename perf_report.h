@@ -7,10 +7,10 @@
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
 
-#include "perf_missing.h"
 #include "perf_bound.h"
 #include "perf_chrome.h"
 #include "perf_loop_rows.h"
+#include "perf_missing.h"
 #include "perf_tree.h"
 
 /* >>config ------------------------------------------------------------------------------------ */
@@ -44,15 +44,12 @@ typedef enum perf_view {
     PERF_VIEW_DIAGNOSIS         /* five lines: what bounds the work; see perf_diagnosis.h         */
 } perf_view;
 
-typedef struct perf_report_opts {   /* zero = default                                             */
+typedef struct perf_report_opts {   /* zero = default: perf_report_opts o = PERF_ZERO;            */
     perf_sort sort;             /* 0 -> PERF_SORT_SELF                                            */
     int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all  */
     perf_view view;             /* 0 -> PERF_VIEW_TABLE                                           */
     int       width;            /* columns, 60 or more; 0 -> of the terminal or of COLUMNS,       */
 } perf_report_opts;             /* elsewhere without limit; negative: without limit               */
-
-PERF_FN perf_report_opts perf_report_opts_default(void);    /* all zero; for C++11 and Cython     */
-PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);  /* what runs   */
 
 /* Writes the table to stderr; PERF_AT_EXIT in >>config does so at the end of a program.  Times of
  * scopes are those of the wall; so its second line says how much processor time the process had
@@ -71,49 +68,57 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_screen_of_, perf_fit_  columns of a screen, what it can show; columns that fit          */
+ *   perf_screen_of_  columns of a screen, and what it can show                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
-{
-    uint64_t x = by == PERF_SORT_TOTAL ? r->total : by == PERF_SORT_CALLS ? r->count
-                 : by == PERF_SORT_MAX ? r->max   : by == PERF_SORT_MEAN  ? r->sum : r->self;
+/* ---- what one report shows ---- */
 
-    return PERF_CAST_(double, x) / (by == PERF_SORT_MEAN ? PERF_CAST_(double, r->count) : 1.0);
+/* What rows are sorted by, the largest first. */
+PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
+{
+    switch (by) {
+    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
+    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
+    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
+    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
+    case PERF_SORT_SELF:
+    case PERF_SORT_NAME:
+    default: return PERF_CAST_(double, row->self);
+    }
 }
 
 PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 {
-    const perf_row_ *a = PERF_CAST_(const perf_row_ *, one);
-    const perf_row_ *b = PERF_CAST_(const perf_row_ *, two);
+    const perf_row_ *first = PERF_CAST_(const perf_row_ *, one);
+    const perf_row_ *second = PERF_CAST_(const perf_row_ *, two);
     perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
-    double           x = perf_row_key_(a, sort), y = perf_row_key_(b, sort);
+    double           key = perf_row_key_(first, sort), other = perf_row_key_(second, sort);
 
-    if (sort != PERF_SORT_NAME && (x > y || x < y))
-        return x > y;
-    return PERF_LIBC_(strcmp)(a->name, b->name) < 0;
+    if (sort != PERF_SORT_NAME && (key > other || key < other))
+        return key > other;
+    return PERF_LIBC_(strcmp)(first->name, second->name) < 0;
 }
 
 /* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
 PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
 {
-    uint32_t    id, count = PERF_ACQ_(&r->count);
-    perf_row_  *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
-    perf_sum_  *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+    uint32_t   id, count = PERF_ACQ_(&r->count);
+    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
 
     *n = 0;
-    for (id = 1; row && sum && id < count; id++) {
+    if (!row || !sum) {
+        PERF_FREE(row);
+        PERF_FREE(sum);
+        return PERF_NULL_;
+    }
+    for (id = 1; id < count; id++) {
         perf_row_fill_(&row[*n], r, id, sum);
         if (row[*n].count)
             ++*n;
     }
-    if (row && sum)
-        perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
-    if (!sum) {
-        PERF_FREE(row);
-        row = PERF_NULL_;
-    }
+    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
     PERF_FREE(sum);
     return row;
 }
@@ -122,198 +127,220 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
 typedef struct perf_snapshot_ {
     perf_report_opts opts;
     perf_clock_info  clock;
-    perf_registry_  *registry;
+    perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
     perf_row_       *row;
     size_t           rows;
     double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
     perf_losses_     losses;
     perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
-    struct perf_tree_ *tree;
-    perf_host_time_         main;
-    perf_evidence_     evidence;        /* of the main thread                                     */
+    perf_tree_      *tree;      /* NULL unless it is asked for                                    */
+    perf_host_time_  main;
+    perf_evidence_   evidence;  /* of the main thread                                             */
 } perf_snapshot_;
+
+PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
+{
+    return PERF_ACQ_(&r->names)[id]->site.name;
+}
 
 /* ---- the table ---- */
 
-PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
+/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
+PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
 {
     uint32_t bit;
 
-    perf_putf_(o, "clock %s: readings %g apart, %g each, ", c->name, c->resolution_ns, c->cost_ns);
-    perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
-    perf_put_(o, " MHz within ");
-    perf_put_fixed_(o, c->error_ppm, c->error_ppm < 10 ? 2 : 0);
+    perf_put_(o, "clock ");
+    perf_put_(o, clock->name);
+    perf_put_(o, ": readings ");
+    perf_put_ns_(o, clock->resolution_ns);
+    perf_put_(o, " apart, ");
+    perf_put_ns_(o, clock->cost_ns);
+    perf_put_number_(o, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
+    perf_put_number_(o, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
     perf_put_(o, " ppm\n");
-    for (bit = 1; bit <= c->warnings; bit <<= 1)
-        if (c->warnings & bit)
-            perf_putf_(o, "warning: %s\n", perf_clock_warning_text(bit));
+    for (bit = 1; bit <= clock->warnings; bit <<= 1)
+        if (clock->warnings & bit) {
+            perf_put_(o, "warning: ");
+            perf_put_(o, perf_clock_warning_text(bit));
+            perf_put_char_(o, '\n');
+        }
 }
 
-/* Makes rows of a table fit the screen.  `columns` has the widths of the cells of a perf_putf_,
- * the name's first: "28 10 10b 10a".  Cells with a letter are left out, `a` first; one with a `*`
- * behind it is left out where there are no bars.  Returns the width of the name, 20 at least where
- * that fits.  o->skip = 0 ends it.                                                               */
-PERF_COLD_FN_ int perf_fit_(perf_out_ *o, const char *columns)
+/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
+ * the text as long as it was a moment ago.                                                       */
+PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
 {
-    int         width, used, name = 0, i;
-    char        turn = '`';
-    const char *s;
+    const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
+    const size_t end = o->len + 92;
 
-    do {
-        o->skip = 0;
-        for (s = columns, i = used = 0; *s; i++) {
-            for (width = 0; *s >= '0' && *s <= '9'; s++)
-                width = 10 * width + (*s - '0');
-            if ((*s >= 'a' && *s <= turn) || (*s && s[1] == '*' && !(o->style & PERF_BARS_)))
-                o->skip |= 1u << i;
-            else
-                used += width;
-            name = i ? name : width;
-            s += PERF_LIBC_(strcspn)(s, " ");
-            s += *s == ' ';
-        }
-    } while (o->width && used > o->width + name - 20 && turn++ < 'z');
-    if (o->width && used > o->width)
-        name -= used - o->width;
-    return name < 8 ? 8 : name;
+    if (!(wall > 0))
+        return;
+    perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
+    perf_put_(o, " % of one processor (");
+    perf_put_ns_(o, cpu);
+    perf_put_(o, " in ");
+    perf_put_ns_(o, wall);
+    perf_put_(o, "), taken away ");
+    perf_put_u64_(o, spent->switches);
+    perf_put_(o, spent->switches == 1 ? " time" : " times");
+    if (!o->width && o->len < end)
+        perf_put_blanks_(o, end - o->len);
+    perf_put_char_(o, '\n');
 }
 
 /* A bar of nine columns. */
-PERF_COLD_FN_ const char *perf_bar_(const perf_out_ *o, char *text, double share)
+PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *t, double share)
 {
-    perf_out_ t = perf_out_open_(text, 32);
+    char      text[32];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+    const int colored = t->out->style & PERF_COLOR_;
     int       i;
 
-    perf_put_(&t, o->style & PERF_COLOR_ ? "\033[36m" : "");
+    if (colored)
+        perf_put_(&o, "\033[36m");
     for (i = 1; i < 10; i++)
-        perf_put_char_(&t, i <= share * 9 + 0.5 ? '#' : ' ');
-    perf_put_(&t, o->style & PERF_COLOR_ ? "\033[0m" : "");
-    return text;
+        perf_put_char_(&o, i <= share * 9 + 0.5 ? '#' : ' ');
+    if (colored)
+        perf_put_(&o, "\033[0m");
+    perf_cell_text_(t, text);
 }
 
-PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, int name, const perf_row_ *row,
-                                 const perf_snapshot_ *s)
+/* "12.3 %" */
+PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
 {
-    double   x[PERF_COLUMNS_], share = PERF_CAST_(double, row->self) / s->self;
-    char     bar[32];
-    uint32_t skip = o->skip;
+    char      text[32];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&o, share * 100, 1);
+    perf_put_(&o, " %");
+    perf_cell_text_(t, text);
+}
+
+PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
+{
+    const double share = PERF_CAST_(double, row->self) / s->self;
+    double       x[PERF_COLUMNS_];
 
     perf_row_numbers_(row, s->tick, x);
-    perf_putf_(o, "%-*s%10.0f%10g", name, row->name, PERF_CAST_(double, row->count), x[0]);
-    o->skip = skip >> 3;
-    if (PERF_KIND_HOST_(row->kind))
-        perf_putf_(o, "%10g%7.1f %%%10s", x[1], share * 100, perf_bar_(o, bar, share));
-    else
-        perf_putf_(o, "%10s%9s%10s", perf_kind_text_(row->kind), "", "");
-    o->skip = skip >> 6;
-    perf_putf_(o, "%10g%10g%10g%10g%10g\n", x[2], x[4], x[5], x[6], x[7]);
-    o->skip = skip;
-}
-
-/* Writes what is missing or not as asked: as lines of text, or as members of a JSON object. */
-PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int json)
-{
-    static const char *const note[PERF_LOSS_ALL_][4] = {    /* key; of one, of many, of both      */
-        {"never_ended", " scope was never ended (longjmp?): the scope around it has its time",
-         " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {"ended_late", " scope", " scopes",
-         " ended after the scope around it: in totals from then on"},
-        {"ended_elsewhere", " scope was", " scopes were", " ended by another thread: in no total"},
-        {"begun_before_fork", " scope was", " scopes were",
-         " begun before a fork and not counted in the child"},
-        {"misused", " end without a begin or NaN count was",
-         " ends without a begin or NaN counts were", " ignored"},
-        {"uncounted", " scope was", " scopes were",
-         " not counted: no memory, too many names, or new ones in a signal handler"},
-        {"lost_to_clock", " scope was", " scopes were",
-         " not counted: the clock was set back before the end"},
-        {"cut_names", " name was", " names were", " cut to 255 bytes"},
-        {"overwritten_events", " older trace event was", " older trace events were",
-         " overwritten: PERF_TRACE_EVENTS is the room"},
-        {"unsent_events", " trace event is", " trace events are",
-         " not in the streamed file: it is full, or cannot be written"},
-    };
-    perf_recorder_ *t = PERF_ACQ_(&s->registry->recorders);
-    size_t          i;
-
-    for (i = 0; !json && t && i < 4; t = t->next)
-        if (PERF_ACQ_(&t->away) && !(PERF_GET_(&t->request) & PERF_ASK_RESET_) && ++i)
-            perf_putf_(o, "note: a call of %.40s was without a processor for %g\n",
-                       PERF_ACQ_(&s->registry->names)[PERF_GET_(&t->away_in)]->site.name,
-                       PERF_CAST_(double, PERF_GET_(&t->away)));
-    for (i = 0; i < PERF_LOSS_ALL_; i++) {
-        double n = PERF_CAST_(double, s->losses.n[i]);
-        if (json)
-            perf_putf_(o, ",\"%s\":%.0f", note[i][0], n);
-        else if (n > 0)
-            perf_putf_(o, "note: %.0f%s%s\n", n, note[i][n > 1 ? 2 : 1], note[i][3]);
+    perf_cell_text_(t, row->name);
+    perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
+    perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
+    if (PERF_KIND_HOST_(row->kind)) {
+        perf_cell_ns_(t, x[PERF_COLUMN_SELF_]);
+        perf_cell_percent_(t, share);
+        perf_cell_bar_(t, share);
+    } else {
+        perf_cell_text_(t, perf_kind_text_(row->kind));
+        perf_cell_text_(t, "");
+        perf_cell_text_(t, "");
     }
-    perf_put_children_(o, s->registry, json);
-    if (!json)
-        perf_put_environment_(o);
-    if (!json && PERF_GET_(&s->registry->bad_variant))
-        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
+    perf_cell_ns_(t, x[PERF_COLUMN_MEAN_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P50_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P95_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P99_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_MAX_]);
+    perf_row_end_(t);
 }
 
+/* Are there as many rows as were asked for? */
+PERF_FN int perf_rows_full_(const perf_snapshot_ *s, size_t shown)
+{
+    return s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows);
+}
+
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(o, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        if (PERF_KIND_POINT_(s->row[i].kind))
+            continue;
+        if (perf_rows_full_(s, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &s->row[i], s);
+    }
+    if (left) {
+        perf_put_(o, "... and ");
+        perf_put_u64_(o, left);
+        perf_put_(o, " more\n");
+    }
+}
+
+/* Counters: their last, mean and extreme values; instants: how many there were. */
 PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    int    title = 0, name = o->width && o->width < 76 ? o->width - 48 : 28;
-    size_t i;
+    static const perf_column_ column[] = {{"counter", 28, 0, 0}, {"updates", 8, 0, 0},
+                                          {"last", 10, 0, 0},    {"mean", 10, 0, 0},
+                                          {"min", 10, 0, 0},     {"max", 10, 0, 0}};
+    perf_table_ table = perf_table_open_(o, column, 6);
+    size_t      i;
+    int         titles = 0;
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         if (!PERF_KIND_POINT_(row->kind))
             continue;
-        if (!title++)
-            perf_putf_(o, "%-*s%8s%10s%10s%10s%10s\n", name, "counter", "updates", "last", "mean",
-                       "min", "max");
-        perf_putf_(o, "%-*s%8.0f", name, row->name, PERF_CAST_(double, row->count));
-        if (row->numbers)
-            perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last,
-                       row->values / PERF_CAST_(double, row->numbers), row->least, row->most);
-        perf_put_char_(o, '\n');
-    }
-}
-
-/* How many scopes are open now, and the names of the first few. */
-PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
-{
-    perf_recorder_ *t;
-    perf_cell_     *c, *root;
-    uint64_t        open = 0;
-
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        int32_t depth = PERF_CAST_(int32_t, perf_depth_(t) - PERF_GET_(&t->strayed));
-        open += depth > 0 ? PERF_CAST_(uint32_t, depth) : 0;
-        for (c = PERF_ACQ_(&t->open); depth > 0 && c->parent; c = c->parent)
-            perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
-        for (root = &t->root; root; root = PERF_PTR_(perf_cell_ *, PERF_ACQ_(&root->gauge))) {
-            c = PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, PERF_ACQ_(&root->min)));
-            open += c ? c->depth + PERF_GET_(&root->max) : 0;
-            for (; c && c->parent; c = c->parent)
-                perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
+        if (!titles++)
+            perf_table_head_(&table);
+        perf_cell_text_(&table, row->name);
+        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
+        if (row->numbers) {
+            perf_cell_fixed_(&table, row->last, 2);
+            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
+            perf_cell_fixed_(&table, row->least, 2);
+            perf_cell_fixed_(&table, row->most, 2);
         }
+        perf_row_end_(&table);
     }
-    return open;
 }
 
-PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
+                                     const perf_snapshot_ *s)
 {
-    perf_few_ few = PERF_ZERO;
-    uint64_t  open = perf_open_scopes_(r, &few);
-
-    if (!open)
+    if (!(ticks > 0))
         return;
-    perf_putf_(o, "note: %.0f scope%s time so far not in the numbers", PERF_CAST_(double, open),
-               open == 1 ? " is still open, its" : "s are still open, their");
-    perf_put_few_(o, &few, open);
+    perf_put_(o, "waiting for ");
+    perf_put_(o, what);
+    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
+    perf_put_(o, " % of the time in scopes\n");
+}
+
+/* What all threads wait for. */
+PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    double data = 0, device = 0, lock = 0;
+    size_t i;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        const double     self = PERF_CAST_(double, row->self);
+        if (row->kind == PERF_KIND_SYNC_)
+            device += self;
+        else if (row->kind == PERF_KIND_WAIT_ && perf_of_lock_(row->name))
+            lock += self;
+        else if (row->kind == PERF_KIND_WAIT_)
+            data += self;
+    }
+    perf_put_waiting_(o, "data", data, s);
+    perf_put_waiting_(o, "a device", device, s);
+    perf_put_waiting_(o, "a lock", lock, s);
 }
 
 /* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
 PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
-    double all = PERF_CAST_(double, s->main.all);
+    const double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
+    const double all = PERF_CAST_(double, s->main.all);
 
     if (!(wait > 0))
         return;
@@ -350,52 +377,10 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_(o, " (of the main thread)\n");
 }
 
-/* Tells whether the process was running, as times of scopes are the wall's.  Blanks at the end
- * keep the text as long as it was a moment ago.                                                  */
-PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
-{
-    double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
-    size_t end = o->len + 92;
-
-    if (!(wall > 0))
-        return;
-    perf_putf_(o, "processor time: %.0f %% of one processor (%g in %g), taken away %.0f time%s",
-               cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches),
-               spent->switches == 1 ? "" : "s");
-    while (o->len < end && !o->width)
-        perf_put_char_(o, ' ');
-    perf_put_(o, "\n");
-}
-
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    int    name = perf_fit_(o, "28 10 10 10 9 10e* 10c 10b 10d 10a 10f");
-    size_t i, shown = 0, left = 0;
-    double wait[3] = {0, 0, 0};                 /* for data, a device, a lock                     */
-
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
-        if (row->kind == PERF_KIND_WAIT_ || row->kind == PERF_KIND_SYNC_)
-            wait[row->kind == PERF_KIND_SYNC_ ? 1 : perf_of_lock_(row->name) ? 2 : 0] +=
-                PERF_CAST_(double, row->self);
-        if (PERF_KIND_POINT_(row->kind))
-            continue;
-        if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_putf_(o, "%-*s%10s%10s%10s%9s%10s%10s%10s%10s%10s%10s\n", name, "scope", "calls",
-                       "total", "self", "share", "", "mean", "p50", "p95", "p99", "max");
-        perf_put_row_(o, name, row, s);
-    }
-    o->skip = 0;
-    if (left)
-        perf_putf_(o, "... and %.0f more\n", PERF_CAST_(double, left));
-    for (i = 0; i < 3; i++)
-        if (wait[i] > 0)
-            perf_putf_(o, "waiting for %s: %.1f %% of the time in scopes\n",
-                       i == 0 ? "data" : i == 1 ? "a device" : "a lock", wait[i] / s->self * 100);
+    perf_put_scopes_(o, s);
+    perf_put_waits_(o, s);
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     if (PERF_ACQ_(&s->registry->put_marks))
@@ -404,117 +389,293 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 
 /* ---- the tree ---- */
 
+/* How far a node is moved to the right; its name has at least 12 columns. */
+PERF_FN int perf_tree_indent_(const perf_node_ *node, int room)
+{
+    const int indent = PERF_CAST_(int, 2 * node->depth - 2);
+
+    return indent < room - 12 ? indent : room - 12;
+}
+
+PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, double share, int width)
+{
+    perf_put_fixed_in_(o, share * 100, 1, width - 2);
+    perf_put_(o, " %");
+}
+
+PERF_COLD_FN_ void perf_put_node_(perf_out_ *o, const perf_snapshot_ *s, const perf_node_ *node,
+                                  int narrow)
+{
+    const double all = PERF_CAST_(double, s->tree->node[0].total) + 1e-9;
+    const double around = PERF_CAST_(double, s->tree->node[node->parent].total) + 1e-9;
+    const double total = PERF_CAST_(double, node->total);
+    const int    unlimited = 40 + 2 * 128, before = narrow ? 42 : 55;   /* columns of numbers     */
+    const int    room = o->width ? o->width - before : unlimited;
+    const int    indent = perf_tree_indent_(node, room);
+
+    perf_put_part_(o, total / all, 8);
+    if (!narrow)
+        perf_put_part_(o, total / around, 12);
+    perf_put_ns_in_(o, total * s->tick, 11);
+    perf_put_ns_in_(o, PERF_CAST_(double, node->self) * s->tick, 11);
+    perf_put_fixed_in_(o, PERF_CAST_(double, node->calls), 0, 10);
+    perf_put_blanks_(o, PERF_CAST_(size_t, indent + 2));
+    (void)perf_put_cut_(o, perf_name_of_(s->registry, node->name),
+                        PERF_CAST_(size_t, o->width ? room - indent : 40));
+    perf_put_char_(o, '\n');
+}
+
 PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    uint32_t i;
-    int      rows = 0, narrow = o->width && o->width < 90, indent;
-    int      room = o->width ? o->width - (narrow ? 42 : 55) : 40 + 2 * 128;
-    double   all;
+    const int narrow = o->width && o->width < 90;
+    uint32_t  i;
 
     if (!s->tree || !s->tree->calls)
         return;
-    all = PERF_CAST_(double, s->tree->node[0].total) + 1e-9;
-    perf_putf_(o, "of total%s      total       self     calls  scope\n",
-               narrow ? "" : "   of parent");
-    for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown             */
-        const perf_node_ *n = &s->tree->node[i];
-        double            total = PERF_CAST_(double, n->total);
-        double            around = PERF_CAST_(double, s->tree->node[n->parent].total);
-        if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
-            break;
-        indent = PERF_CAST_(int, 2 * n->depth - 2);
-        indent = indent > room - 12 ? room - 12 : indent;
-        perf_putf_(o, "%6.1f %%", total / all * 100);
-        if (!narrow)
-            perf_putf_(o, "%10.1f %%", total / (around + 1e-9) * 100);
-        perf_putf_(o, " %10g %10g%10.0f  %-*s", total * s->tick,
-                   PERF_CAST_(double, n->self) * s->tick, PERF_CAST_(double, n->calls), indent, "");
-        (void)perf_put_cut_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name,
-                            o->width ? PERF_CAST_(size_t, room - indent) : 40);
+    perf_put_(o, "of total");
+    if (!narrow)
+        perf_put_(o, "   of parent");
+    perf_put_(o, "      total       self     calls  scope\n");
+    for (i = 1; i < s->tree->count && !perf_rows_full_(s, i - 1); i++)
+        perf_put_node_(o, s, &s->tree->node[i], narrow);    /* stored in the order shown          */
+}
+
+/* ---- notes below both ---- */
+
+/* What is missing from the numbers, in words and as a key of JSON. */
+typedef struct perf_loss_words_ {
+    const char *key, *one, *many, *both;        /* of one, of more, behind either                 */
+} perf_loss_words_;
+
+PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
+{
+    static const perf_loss_words_ words[PERF_LOSS_ALL_] = {
+        {"never_ended", " scope was never ended (longjmp?): the scope around it has its time",
+         " scopes were never ended (longjmp?): the scope around them has their time", ""},
+        {"ended_late", " scope", " scopes",
+         " ended after the scope around it: in totals from then on"},
+        {"ended_elsewhere", " scope was", " scopes were", " ended by another thread: in no total"},
+        {"begun_before_fork", " scope was", " scopes were",
+         " begun before a fork and not counted in the child"},
+        {"misused", " end without a begin or NaN count was",
+         " ends without a begin or NaN counts were", " ignored"},
+        {"uncounted", " scope was", " scopes were",
+         " not counted: no memory, too many names, or new ones in a signal handler"},
+        {"lost_to_clock", " scope was", " scopes were",
+         " not counted: the clock was set back before the end"},
+        {"cut_names", " name was", " names were", " cut to 255 bytes"},
+        {"overwritten_events", " older trace event was", " older trace events were",
+         " overwritten: PERF_TRACE_EVENTS is the room"},
+        {"unsent_events", " trace event is", " trace events are",
+         " not in the streamed file: it is full, or cannot be written"},
+    };
+
+    return words[i];
+}
+
+PERF_COLD_FN_ void perf_put_note_(perf_out_ *o, uint64_t n, perf_loss_words_ words)
+{
+    if (!n)
+        return;
+    perf_put_(o, "note: ");
+    perf_put_u64_(o, n);
+    perf_put_(o, n == 1 ? words.one : words.many);
+    perf_put_(o, words.both);
+    perf_put_char_(o, '\n');
+}
+
+/* The calls that were longest without a processor, of four threads at most. */
+PERF_COLD_FN_ void perf_put_away_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_recorder_ *t = PERF_ACQ_(&r->recorders);
+    int             shown = 0;
+
+    for (; t && shown < 4; t = t->next) {
+        const int reset = (PERF_GET_(&t->request) & PERF_ASK_RESET_) != 0;
+        if (!PERF_ACQ_(&t->away) || reset)
+            continue;
+        shown++;
+        perf_put_(o, "note: a call of ");
+        (void)perf_put_cut_(o, perf_name_of_(r, PERF_GET_(&t->away_in)), 40);
+        perf_put_(o, " was without a processor for ");
+        perf_put_ns_(o, PERF_CAST_(double, PERF_GET_(&t->away)));
         perf_put_char_(o, '\n');
     }
+}
+
+PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    size_t i;
+
+    perf_put_away_(o, s->registry);
+    for (i = 0; i < PERF_LOSS_ALL_; i++)
+        perf_put_note_(o, s->losses.n[i], perf_loss_words_of_(i));
+    perf_put_children_(o, s->registry, 0);
+    perf_put_environment_(o);
+    if (PERF_GET_(&s->registry->bad_variant))
+        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
+}
+
+/* How many scopes are open now, and the names of the first few. */
+PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
+{
+    perf_recorder_ *t;
+    perf_cell_     *c, *root;
+    uint64_t        open = 0;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        int32_t depth = PERF_CAST_(int32_t, perf_depth_(t) - PERF_GET_(&t->strayed));
+        if (depth > 0)
+            open += PERF_CAST_(uint32_t, depth);
+        for (c = PERF_ACQ_(&t->open); depth > 0 && c->parent; c = c->parent)
+            perf_few_add_(few, perf_name_of_(r, PERF_CELL_ID_(c)));
+        for (root = &t->root; root; root = PERF_PTR_(perf_cell_ *, PERF_ACQ_(&root->gauge))) {
+            c = PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, PERF_ACQ_(&root->min)));
+            if (c)
+                open += c->depth + PERF_GET_(&root->max);
+            for (; c && c->parent; c = c->parent)
+                perf_few_add_(few, perf_name_of_(r, PERF_CELL_ID_(c)));
+        }
+    }
+    return open;
+}
+
+PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_few_ few = PERF_ZERO;
+    uint64_t  open = perf_open_scopes_(r, &few);
+
+    if (!open)
+        return;
+    perf_put_(o, "note: ");
+    perf_put_u64_(o, open);
+    perf_put_(o, open == 1 ? " scope is still open, its" : " scopes are still open, their");
+    perf_put_(o, " time so far not in the numbers");
+    perf_put_few_(o, &few, open);
 }
 
 /* ---- CSV and JSON ---- */
 
-PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
+PERF_COLD_FN_ const char *perf_column_key_(size_t i)
 {
-    static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
-                                                      "min_ns",   "p50_ns",  "p95_ns",
-                                                      "p99_ns",   "max_ns",  "last"};
-    double                   x[PERF_COLUMNS_];
-    perf_few_                few = PERF_ZERO;
-    size_t                   i, k;
+    static const char *const key[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
+                                                   "min_ns",   "p50_ns",  "p95_ns",
+                                                   "p99_ns",   "max_ns",  "last"};
 
-    if (json) {
-        perf_putf_(o, "{\"clock\":{\"name\":\"%s\",\"resolution_ns\":%.3f,\"cost_ns\":%.3f,"
-                      "\"error_ppm\":%.3f,\"warnings\":%.0f},\n",
-                   s->clock.name, s->clock.resolution_ns, s->clock.cost_ns, s->clock.error_ppm,
-                   PERF_CAST_(double, s->clock.warnings));
-        perf_putf_(o, "\"open\":%.0f,\"data_wait_ns\":%.0f,\"main_thread_ns\":%.0f,"
-                      "\"cpu_ns\":%20.0f,\"wall_ns\":%20.0f,\"preemptions\":%12.0f",
-                   s->registry ? PERF_CAST_(double, perf_open_scopes_(s->registry, &few)) : 0.0,
-                   PERF_CAST_(double, s->main.self[PERF_BY_DATA]) * s->tick,
-                   PERF_CAST_(double, s->main.all) * s->tick, PERF_CAST_(double, s->spent.cpu_ns),
-                   PERF_CAST_(double, s->spent.ns), PERF_CAST_(double, s->spent.switches));
-        perf_put_losses_(o, s, 1);
-        perf_put_(o, ",\n\"scopes\":[");
-    } else {
-        perf_put_(o, "name,kind,calls");
-        for (k = 0; k < PERF_COLUMNS_; k++)
-            perf_putf_(o, ",%s", column[k]);
-        perf_put_char_(o, '\n');
+    return key[i];
+}
+
+PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row, double tick)
+{
+    double x[PERF_COLUMNS_];
+    size_t i;
+
+    perf_row_numbers_(row, tick, x);
+    perf_put_csv_(o, row->name);
+    perf_put_char_(o, ',');
+    perf_put_(o, perf_kind_text_(row->kind));
+    perf_put_char_(o, ',');
+    perf_put_u64_(o, row->count);
+    for (i = 0; i < PERF_COLUMNS_; i++) {
+        perf_put_char_(o, ',');
+        if (perf_is_finite_(x[i]))
+            perf_put_fixed_(o, x[i], 3);
     }
-    for (i = 0; i < s->rows && (s->opts.rows < 0 || i < PERF_CAST_(size_t, s->opts.rows)); i++) {
-        const perf_row_ *row = &s->row[i];
-        perf_row_numbers_(row, s->tick, x);
-        if (json) {
-            perf_putf_(o, "%s\n{\"name\":%.0s,\"kind\":\"%s\",\"calls\":", i ? "," : "", row->name,
-                       perf_kind_text_(row->kind));
-        } else {
-            perf_put_csv_(o, row->name);
-            perf_putf_(o, ",%s,", perf_kind_text_(row->kind));
-        }
-        perf_put_u64_(o, row->count);
-        for (k = 0; k < PERF_COLUMNS_; k++) {
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    size_t i;
+
+    perf_put_(o, "name,kind,calls");
+    for (i = 0; i < PERF_COLUMNS_; i++) {
+        perf_put_char_(o, ',');
+        perf_put_(o, perf_column_key_(i));
+    }
+    perf_put_char_(o, '\n');
+    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
+        perf_put_csv_row_(o, &s->row[i], s->tick);
+}
+
+PERF_COLD_FN_ void perf_put_json_row_(perf_out_ *o, const perf_row_ *row, double tick)
+{
+    double x[PERF_COLUMNS_];
+    size_t i;
+
+    perf_row_numbers_(row, tick, x);
+    perf_put_(o, "\n{\"name\":");
+    perf_put_json_(o, row->name);
+    perf_put_(o, ",\"kind\":");
+    perf_put_json_(o, perf_kind_text_(row->kind));
+    perf_put_(o, ",\"calls\":");
+    perf_put_u64_(o, row->count);
+    for (i = 0; i < PERF_COLUMNS_; i++) {
+        perf_put_char_(o, ',');
+        perf_put_json_(o, perf_column_key_(i));
+        perf_put_char_(o, ':');
+        if (perf_is_finite_(x[i]))
+            perf_put_fixed_(o, x[i], 3);
+        else
+            perf_put_(o, "null");
+    }
+    perf_put_char_(o, '}');
+}
+
+/* The clock, and what is known of the process. */
+PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    const double   wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
+    perf_few_      few = PERF_ZERO;
+    size_t         i;
+
+    perf_put_(o, "{\"clock\":{\"name\":");
+    perf_put_json_(o, s->clock.name);
+    perf_put_number_(o, ",\"resolution_ns\":", s->clock.resolution_ns, 3);
+    perf_put_number_(o, ",\"cost_ns\":", s->clock.cost_ns, 3);
+    perf_put_number_(o, ",\"error_ppm\":", s->clock.error_ppm, 3);
+    perf_put_(o, ",\"warnings\":");
+    perf_put_u64_(o, s->clock.warnings);
+    perf_put_(o, "},\n\"open\":");
+    perf_put_u64_(o, s->registry ? perf_open_scopes_(s->registry, &few) : 0);
+    perf_put_number_(o, ",\"data_wait_ns\":", wait * s->tick, 3);
+    perf_put_number_(o, ",\"main_thread_ns\":", PERF_CAST_(double, s->main.all) * s->tick, 3);
+    perf_put_(o, ",\"cpu_ns\":");              /* as long as a moment ago                        */
+    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.cpu_ns), 0, 20);
+    perf_put_(o, ",\"wall_ns\":");
+    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.ns), 0, 20);
+    perf_put_(o, ",\"preemptions\":");
+    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.switches), 0, 12);
+    for (i = 0; i < PERF_LOSS_ALL_; i++) {
+        perf_put_char_(o, ',');
+        perf_put_json_(o, perf_loss_words_of_(i).key);
+        perf_put_char_(o, ':');
+        perf_put_u64_(o, s->losses.n[i]);
+    }
+    if (s->registry)
+        perf_put_children_(o, s->registry, 1);
+}
+
+PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    size_t i;
+
+    perf_put_json_head_(o, s);
+    perf_put_(o, ",\n\"scopes\":[");
+    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++) {
+        if (i > 0)
             perf_put_char_(o, ',');
-            if (json)
-                perf_putf_(o, "\"%s\":", column[k]);
-            if (perf_is_finite_(x[k]))
-                perf_put_fixed_(o, x[k], 3);
-            else
-                perf_put_(o, json ? "null" : "");
-        }
-        perf_put_(o, json ? "}" : "\n");
+        perf_put_json_row_(o, &s->row[i], s->tick);
     }
-    if (json) {
-        perf_put_(o, "\n]");
-        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
-            perf_put_(o, ",\n\"diagnosis\":");
-            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
-        }
-        perf_put_(o, "}\n");
+    perf_put_(o, "\n]");
+    if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
+        perf_put_(o, ",\n\"diagnosis\":");
+        s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
     }
+    perf_put_(o, "}\n");
 }
 
-/* ---- the whole ---- */
-
-PERF_FN perf_report_opts perf_report_opts_default(void)
-{
-    perf_report_opts o = PERF_ZERO;
-    return o;
-}
-
-PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
-{
-    perf_report_opts o = opts ? *opts : perf_report_opts_default();
-
-    if (o.width > 0 && o.width < 60)
-        o.width = 60;
-    if (o.rows == 0)
-        o.rows = o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE ? 50 : -1;
-    return o;
-}
+/* ---- the screen ---- */
 
 #if PERF_POSIX_FILES_
 extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
@@ -525,114 +686,54 @@ extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
 #define PERF_TIOCGWINSZ_ 0x40087468ul
 #endif
 
+/* The value of COLUMNS; 0: none. */
+PERF_COLD_FN_ int perf_columns_asked_(void)
+{
+    const char *text = perf_getenv_("COLUMNS");
+    int         columns = 0;
+
+    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
+        columns = 10 * columns + (*text - '0');
+    return columns;
+}
+
+PERF_COLD_FN_ int perf_terminal_columns_(int fd)
+{
+    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
+
+    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
+        return 80;
+    return size[1];
+}
+
 /* Columns and style of the screen that `file` is. */
 PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
 {
-    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
-    const char    *text = perf_getenv_("COLUMNS");
-    int            fd = perf_fileno_(file);
+    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
+    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
+    int         columns = perf_columns_asked_();
 
-    for (; !o->width && text && *text >= '0' && *text <= '9' && size[1] < 1000; text++)
-        size[1] = PERF_CAST_(unsigned short, 10 * size[1] + (*text - '0'));
-    if (perf_isatty_(fd)) {
-        if (!size[1] && !o->width && (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1]))
-            size[1] = 80;
-        text = perf_getenv_("NO_COLOR");
-        o->style = PERF_BARS_ | (text && *text ? 0 : PERF_COLOR_);
-        text = perf_getenv_("TERM");
-        if (!text || !PERF_LIBC_(strcmp)(text, "dumb"))
-            o->style = PERF_BARS_;
+    if (terminal) {
+        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
+        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
     }
-    if (!o->width && size[1])
-        o->width = size[1] < 60 ? 60 : size[1];
+    if (o->width)
+        return;
+    if (terminal && !columns)
+        columns = perf_terminal_columns_(fd);
+    if (columns)
+        o->width = columns < 60 ? 60 : columns;
 }
 #endif
 
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_ s = PERF_ZERO;
-    size_t         i;
-
-    s.opts = perf_report_opts_resolved(opts);
-    s.clock = perf_clock();
-    s.registry = perf_registry_read_();          /* this image may not have recorded anything     */
-    s.tick = s.clock.tick_ns;
-    s.evidence.busy = -1;
-    if (s.registry) {
-        perf_sources_collect_(s.registry);
-        s.losses = perf_losses_sum_(s.registry);
-        if (perf_lock_(s.registry)) {
-            s.spent = s.registry->spent;
-            perf_unlock_(s.registry);
-        }
-        s.spent = perf_spent_since_(&s.spent, 0);
-        s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
-        (void)perf_host_evidence_(&s.main, s.registry, &s.evidence);
-        if (s.opts.view == PERF_VIEW_TREE) {
-            s.tree = perf_tree_make_(s.registry);
-            if (s.tree)
-                perf_tree_sort_(s.tree);
-        }
-    }
-    for (i = 0; i < s.rows; i++)
-        s.self += PERF_KIND_HOST_(s.row[i].kind) ? PERF_CAST_(double, s.row[i].self) : 0.0;
-    if (!(s.self > 0))
-        s.self = 1;
-    return s;
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_source_ *source;
-
-    if (s->opts.view == PERF_VIEW_CSV || s->opts.view == PERF_VIEW_JSON) {
-        perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
-        return;
-    }
-    if (s->opts.view == PERF_VIEW_DIAGNOSIS) {
-        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
-            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                         "perf_diagnosis.h\n");
-        return;
-    }
-    perf_put_clock_(o, &s->clock);
-    perf_put_spent_(o, &s->spent);
-    if (s->registry && s->opts.view == PERF_VIEW_TREE)
-        perf_put_tree_(o, s);
-    else if (s->registry)
-        perf_put_table_(o, s);
-    if (s->registry) {
-        perf_put_open_(o, s->registry);
-        perf_put_losses_(o, s, 0);
-        for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
-            if (source->report)
-                source->report(o);
-    }
-    perf_report_results_(o);
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ s = perf_snapshot_take_(opts);
-    perf_out_      o = perf_out_open_(buf, cap);
-
-    o.width = s.opts.width > 0 ? s.opts.width : 0;
-    perf_snapshot_put_(&o, &s);
-    PERF_FREE(s.row);
-    perf_tree_free_(s.tree);
-    return o.len;
-}
-
 /* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
-PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
+PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
-    const char *s, *blank = p;
+    const char *s, *blank = line;
     perf_char_  c;
     int         column = 0, whole = 1;
 
-    for (s = p; *s; s += c.bytes) {
+    for (s = line; *s; s += c.bytes) {
         c = perf_char_of_(s);
         if (*s == '\033')                       /* a colour: its other characters count, too      */
             column -= s[3] == 'm' ? 3 : 4;
@@ -640,15 +741,123 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
             column += PERF_CAST_(int, perf_char_columns_(c));
         if (*s == '\n' || *s == ' ')
             blank = s;
-        column = *s == '\n' ? 0 : column;
-        if (width && column > width && blank > p && *blank == ' ' && *s != ' ') {
-            whole = whole && perf_out_write_(file, p, PERF_CAST_(size_t, blank - p), 0) &&
+        if (*s == '\n')
+            column = 0;
+        if (width && column > width && blank > line && *blank == ' ' && *s != ' ') {
+            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
                     perf_out_write_(file, "\n    ", 5, 0);
             column = 4 + PERF_CAST_(int, s - blank);
-            p = blank + 1;
+            line = blank + 1;
         }
     }
-    return whole && perf_out_write_(file, p, PERF_CAST_(size_t, s - p), 0);
+    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, s - line), 0);
+}
+
+/* ---- the whole ---- */
+
+/* What will run for `opts`, NULL: the defaults. */
+PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
+{
+    perf_report_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.width > 0 && o.width < 60)
+        o.width = 60;
+    if (o.rows == 0 && (o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE))
+        o.rows = 50;
+    else if (o.rows == 0)
+        o.rows = -1;
+    return o;
+}
+
+/* What has been recorded so far. */
+PERF_COLD_FN_ void perf_snapshot_read_(perf_snapshot_ *s, perf_registry_ *r)
+{
+    perf_sources_collect_(r);
+    s->losses = perf_losses_sum_(r);
+    if (perf_lock_(r)) {
+        s->spent = r->spent;
+        perf_unlock_(r);
+    }
+    s->spent = perf_spent_since_(&s->spent, 0);
+    s->row = perf_rows_(r, s->opts.sort, &s->rows);
+    (void)perf_host_evidence_(&s->main, r, &s->evidence);
+    if (s->opts.view != PERF_VIEW_TREE)
+        return;
+    s->tree = perf_tree_make_(r);
+    if (s->tree)
+        perf_tree_sort_(s->tree);
+}
+
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_ s = PERF_ZERO;
+    size_t         i;
+
+    s.opts = perf_report_opts_of_(opts);
+    s.clock = perf_clock();
+    s.registry = perf_registry_read_();         /* this image may not have recorded anything      */
+    s.tick = s.clock.tick_ns;
+    s.evidence.busy = -1;
+    if (s.registry)
+        perf_snapshot_read_(&s, s.registry);
+    for (i = 0; i < s.rows; i++)
+        if (PERF_KIND_HOST_(s.row[i].kind))
+            s.self += PERF_CAST_(double, s.row[i].self);
+    if (!(s.self > 0))
+        s.self = 1;
+    return s;
+}
+
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
+{
+    PERF_FREE(s->row);
+    perf_tree_free_(s->tree);
+}
+
+/* Table or tree, and what stands above and below both. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_source_ *source;
+
+    perf_put_clock_(o, &s->clock);
+    perf_put_spent_(o, &s->spent);
+    if (s->registry) {
+        if (s->opts.view == PERF_VIEW_TREE)
+            perf_put_tree_(o, s);
+        else
+            perf_put_table_(o, s);
+        perf_put_open_(o, s->registry);
+        perf_put_losses_(o, s);
+        for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
+            if (source->report)
+                source->report(o);
+    }
+    perf_report_results_(o);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    switch (s->opts.view) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                         "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(o, s);
+    }
+}
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(perf_stderr_, PERF_NULL_);
 }
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
@@ -660,7 +869,8 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (!file)
         return PERF_EINVAL;
     s = perf_snapshot_take_(opts);
-    o.width = s.opts.width > 0 ? s.opts.width : 0;
+    if (s.opts.width > 0)
+        o.width = s.opts.width;
 #if PERF_POSIX_FILES_
     if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
         perf_screen_of_(&o, file);
@@ -670,14 +880,20 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (o.p && !o.failed)
         status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
     PERF_FREE(o.p);
-    PERF_FREE(s.row);
-    perf_tree_free_(s.tree);
+    perf_snapshot_free_(&s);
     return status;
 }
 
-PERF_FN perf_status perf_report(void)
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
 {
-    return perf_report_to(perf_stderr_, PERF_NULL_);
+    perf_snapshot_ s = perf_snapshot_take_(opts);
+    perf_out_      o = perf_out_open_(buf, cap);
+
+    if (s.opts.width > 0)
+        o.width = s.opts.width;
+    perf_snapshot_put_(&o, &s);
+    perf_snapshot_free_(&s);
+    return o.len;
 }
 
 /* ---- at exit ---- */

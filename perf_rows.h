@@ -15,7 +15,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
- *   perf_row_numbers_, PERF_COLUMNS_  those figures in ns, in the order of the CSV
+ *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
  *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_, perf_sort_  a kind in words; a sort
@@ -233,26 +233,28 @@ PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
         }
 }
 
-/* The numbers of a row in the order of PERF_COLUMNS_, to a thousandth of a nanosecond. */
-#define PERF_COLUMNS_ 9
+/* The numbers of a row, in the order of the CSV, to a thousandth of a nanosecond. */
+enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
+       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
+       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
 PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
 {
-    x[0] = PERF_CAST_(double, row->total) * tick;
-    x[1] = PERF_CAST_(double, row->self) * tick;
-    x[2] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
-    x[3] = PERF_CAST_(double, row->min) * tick;
-    x[4] = row->p50 * tick;
-    x[5] = row->p95 * tick;
-    x[6] = row->p99 * tick;
-    x[7] = PERF_CAST_(double, row->max) * tick;
-    x[8] = 0;
-    if (row->numbers) {
-        PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
-        x[2] = row->values / PERF_CAST_(double, row->numbers);
-        x[3] = row->least;
-        x[7] = row->most;
-        x[8] = row->last;
+    PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
+    if (row->numbers) {                         /* of a counter, in its unit                      */
+        x[PERF_COLUMN_MEAN_] = row->values / PERF_CAST_(double, row->numbers);
+        x[PERF_COLUMN_MIN_] = row->least;
+        x[PERF_COLUMN_MAX_] = row->most;
+        x[PERF_COLUMN_LAST_] = row->last;
+        return;
     }
+    x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, row->total) * tick;
+    x[PERF_COLUMN_SELF_] = PERF_CAST_(double, row->self) * tick;
+    x[PERF_COLUMN_MEAN_] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
+    x[PERF_COLUMN_MIN_] = PERF_CAST_(double, row->min) * tick;
+    x[PERF_COLUMN_P50_] = row->p50 * tick;
+    x[PERF_COLUMN_P95_] = row->p95 * tick;
+    x[PERF_COLUMN_P99_] = row->p99 * tick;
+    x[PERF_COLUMN_MAX_] = PERF_CAST_(double, row->max) * tick;
 }
 
 PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)

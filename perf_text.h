@@ -24,6 +24,10 @@ PERF_BEGIN_DECLS
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
  *   perf_put_clean_  a name without control characters and broken bytes
+ *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
+ *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
+ *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
+ *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
@@ -363,6 +367,34 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
     perf_put_(o, text);
 }
 
+/* The same of numbers, right-aligned in `width` columns after at least one blank. */
+PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *o, double x, int decimals, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&cell, x, decimals);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *o, double ns, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_ns_(&cell, ns);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *o, double bytes, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_bytes_(&cell, bytes);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
 /* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
 PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
 {
@@ -456,9 +488,118 @@ PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t al
 {
     size_t i;
 
-    for (i = 0; i < few->n; i++)
-        perf_putf_(o, "%s%.40s", i ? ", " : ": ", few->name[i]);
+    for (i = 0; i < few->n; i++) {
+        perf_put_(o, i ? ", " : ": ");
+        (void)perf_put_cut_(o, few->name[i], 40);
+    }
     perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+}
+
+/* ---- tables ---- */
+
+/* One column of a table. */
+typedef struct perf_column_ {
+    const char *title;
+    int         width;          /* characters, with the blank before it                           */
+    char        leaves;         /* of a narrow screen: 'a' first, then 'b', ...; 0: it stays      */
+    char        bar;            /* 1: only where bars are drawn                                   */
+} perf_column_;
+
+/* A table as wide as the screen; its first column holds names. */
+typedef struct perf_table_ {
+    perf_out_          *out;
+    const perf_column_ *column;
+    int                 columns;        /* at most 16                                             */
+    int                 at;             /* the column of the next cell                            */
+    int                 name;           /* width of the names: 20 at least where that fits        */
+    char                shown[16];
+} perf_table_;
+
+/* Leaves out columns until the rest fits, then makes the names shorter. */
+PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *o, const perf_column_ *column, int columns)
+{
+    perf_table_ t = PERF_ZERO;
+    int         i, used = 0, wanted, fits = 0;
+    char        gone = 'a' - 1;
+
+    t.out = o;
+    t.column = column;
+    t.columns = columns;
+    t.name = column[0].width;
+    for (; !fits && gone <= 'z'; gone++) {
+        for (i = used = 0; i < columns; i++) {
+            const int leaves = column[i].leaves && column[i].leaves <= gone;
+            t.shown[i] = !leaves && (!column[i].bar || (o->style & PERF_BARS_));
+            if (t.shown[i])
+                used += column[i].width;
+        }
+        wanted = used - t.name + 20;
+        fits = !o->width || wanted <= o->width;
+    }
+    if (o->width && used > o->width)
+        t.name -= used - o->width;
+    if (t.name < 8)
+        t.name = 8;
+    return t;
+}
+
+/* The width of the next cell of a row, from left to right; 0: its column is left out. */
+PERF_COLD_FN_ int perf_cell_width_(perf_table_ *t)
+{
+    const int at = t->at++;
+
+    return t->shown[at] ? t->column[at].width : 0;
+}
+
+/* A name in the first column, a text in others. */
+PERF_COLD_FN_ void perf_cell_text_(perf_table_ *t, const char *text)
+{
+    const int first = t->at == 0, width = perf_cell_width_(t);
+
+    if (first)
+        perf_put_padded_(t->out, text, PERF_CAST_(size_t, t->name));
+    else if (width)
+        perf_put_cell_(t->out, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *t, double x, int decimals)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_fixed_in_(t->out, x, decimals, width);
+}
+
+PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *t, double ns)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_ns_in_(t->out, ns, width);
+}
+
+PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *t, double bytes)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_bytes_in_(t->out, bytes, width);
+}
+
+PERF_COLD_FN_ void perf_row_end_(perf_table_ *t)
+{
+    t->at = 0;
+    perf_put_char_(t->out, '\n');
+}
+
+/* The row of titles. */
+PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
+{
+    int i;
+
+    for (i = 0; i < t->columns; i++)
+        perf_cell_text_(t, t->column[i].title);
+    perf_row_end_(t);
 }
 
 /* ---- by a format ---- */

@@ -173,7 +173,8 @@ def span(name=None):
 
 
 cdef perf_report_opts options(view, sort, int rows) except *:
-    cdef perf_report_opts o = perf_report_opts_default()
+    cdef perf_report_opts o
+    memset(&o, 0, sizeof(o))
     views = {"table": PERF_VIEW_TABLE, "tree": PERF_VIEW_TREE, "csv": PERF_VIEW_CSV,
              "json": PERF_VIEW_JSON}
     sorts = {"self": PERF_SORT_SELF, "total": PERF_SORT_TOTAL, "calls": PERF_SORT_CALLS,

@@ -38,8 +38,6 @@ cdef extern from "perf_report.h" nogil:
         perf_view view
         int width
 
-    perf_report_opts perf_report_opts_default() noexcept
-    perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts) noexcept
     perf_status perf_report() noexcept
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept

@@ -23,7 +23,7 @@ static void wait_ms(long ms)
 
 int main(void)
 {
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
     volatile double  sum = 0;
     int              step, i;
 

@@ -25,7 +25,8 @@ def raises():
         perf_scope_end(&s)
 
 def report(view=PERF_VIEW_CSV):
-    cdef perf_report_opts o = perf_report_opts_default()
+    cdef perf_report_opts o
+    memset(&o, 0, sizeof(o))
     cdef size_t need
     cdef char *text
     o.view = view

@@ -326,7 +326,7 @@ static void numbers(void)
 static void reports(void)
 {
     static char      text[1 << 16];
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
     FILE            *null;
     int              view;
 

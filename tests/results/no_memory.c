@@ -79,7 +79,7 @@ static int record(void)
 static double calls_of_all(void)
 {
     static char text[1 << 20];
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
     const char *at = text;
     double      sum = 0;
 

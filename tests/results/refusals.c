@@ -1017,7 +1017,7 @@ static void widths(void)
 {
     static const char *const column[] = {"p95", "p99", "first"};
     static const int         least[] = {76, 86, 96};
-    perf_report_opts         o = perf_report_opts_default();
+    perf_report_opts         o = PERF_ZERO;
     int                      width, i;
     size_t                   n;
     char                    *text, *line, *loops;

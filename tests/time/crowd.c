@@ -58,7 +58,7 @@ static void *report(void *arg)
 {
     static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE, PERF_VIEW_JSON, PERF_VIEW_DIAGNOSIS};
     static char            text[1 << 20];
-    perf_report_opts       o = perf_report_opts_default();
+    perf_report_opts       o = PERF_ZERO;
     int                    i = 0;
 
     (void)arg;

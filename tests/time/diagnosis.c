@@ -281,7 +281,7 @@ static void case_of(int n)
     case 18: {                                  /* all forms of it; none is longer than what it says */
         static char       text[4096], little[40];
         static perf_loop_ loop, race;
-        perf_report_opts o = perf_report_opts_default();
+        perf_report_opts o = PERF_ZERO;
         size_t           n;
         steps(6, 0, 0, 0, 4);
         o.view = PERF_VIEW_DIAGNOSIS;
@@ -328,7 +328,7 @@ static void case_of(int n)
         break;
     case 21: {                                  /* two of one name, as deep: the calls are not told apart */
         static char      text[4096];
-        perf_report_opts o = perf_report_opts_default();
+        perf_report_opts o = PERF_ZERO;
         {
             PERF_SCOPE("load");
             for (i = 0; i < 50; i++)
@@ -361,7 +361,7 @@ static void case_of(int n)
         break;
     case 23: {                                  /* two reasons, and two places of the first */
         static char      text[4096];
-        perf_report_opts o = perf_report_opts_default();
+        perf_report_opts o = PERF_ZERO;
         for (i = 0; i < 100; i++) {
             PERF_SCOPE("step");
             spend("lock a", PERF_KIND_WAIT_, 3);
@@ -390,7 +390,7 @@ static void case_of(int n)
         break;
     case 26: {                                  /* a second thread is alive: both stand below */
         static char      text[4096];
-        perf_report_opts o = perf_report_opts_default();
+        perf_report_opts o = PERF_ZERO;
         pthread_t        t;
         unsigned         other = 0;
         char             line[64];

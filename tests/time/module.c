@@ -14,7 +14,7 @@ __attribute__((__visibility__("default"))) int seen(const char *text);
 int seen(const char *text)              /* is it in this module's report?                         */
 {
     static char      report[8192];
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
 
     o.view = PERF_VIEW_CSV;
     return perf_report_text(report, sizeof report, &o) < sizeof report && strstr(report, text) != 0;

@@ -28,7 +28,7 @@ static CHECK_UNUSED const char *scratch_file(void)
 /* The report in one view as a fresh string. */
 static char *report_text(perf_view view, perf_sort sort)
 {
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
     size_t           n;
     char            *text;
 

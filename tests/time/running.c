@@ -79,7 +79,7 @@ static void thread_of(const char *name, char *at_once, char *in)
 
 static void diagnosis(void)
 {
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
 
     o.view = PERF_VIEW_DIAGNOSIS;
     perf_report_text(text, sizeof text, &o);
@@ -132,7 +132,7 @@ static void taken_away(void)
 int main(void)
 {
     struct timespec  nap = {0, 300000000};
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
     double           cpu, wall;
 
     if (sizeof(long) < 8) {

@@ -1267,7 +1267,7 @@ static void odd_clocks(void)
 static void sorts(void)
 {
     static const char *const name[] = {"often", "long", "most in all"};
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
     char  *text;
     int    i;
 
