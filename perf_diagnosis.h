@@ -89,26 +89,30 @@ PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t, pe
  * the unit is taken off, so that what is left is a lower bound.                                  */
 PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
 {
-    uint64_t  birth = PERF_GET_(&t->birth);
-    double    life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - birth) * k->tick;
-    double    outside = k->age - total, cpu, x;
-    uint64_t  sched[3], stat[13];
+    const uint64_t birth = PERF_GET_(&t->birth);
+    const double   life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - birth) * k->tick;
+    const double   outside = k->age - total;    /* of the unit, at most                           */
+    double         ran, ready, system, unexplained;
+    uint64_t       sched[3], stat[13];
 
     k->life += life;
     perf_proc_read_(t->thread, "schedstat", sched, 3);
-    cpu = PERF_CAST_(double, sched[0]);         /* ran; then: was ready to; since it began        */
-    if (!(cpu > 0) || outside < life - total)   /* ended, no Linux, or a clock of the user's      */
+    ran = PERF_CAST_(double, sched[0]);
+    if (!(ran > 0) || outside < life - total)   /* ended, no Linux, or a clock of the user's      */
         return;
     perf_proc_read_(t->thread, "stat", stat, 13);
-    x = PERF_CAST_(double, sched[1]) - outside;
-    k->sure[PERF_BY_NO_PROCESSOR] += x > 0 ? x : 0;
-    if (total - cpu - waits > (x > 0 ? x : 0))
-        k->sure[PERF_BY_UNKNOWN] += total - cpu - waits - (x > 0 ? x : 0);
-    x = PERF_CAST_(double, stat[11]) * 1e7 - outside;   /* in the kernel, in ticks of 10 ms       */
-    if (x > 0 && PERF_CAST_(double, stat[6]) * 2000 >= x)       /* 0.3 to 2 us a fault explain it */
-        k->sure[PERF_BY_MEMORY] += x;
-    x = cpu - outside;
-    k->sure[PERF_BY_CPU] += x > 0 ? x < total ? x : total : 0;
+    ready = PERF_CAST_(double, sched[1]) - outside;
+    if (ready < 0)
+        ready = 0;
+    k->sure[PERF_BY_NO_PROCESSOR] += ready;
+    unexplained = total - ran - waits - ready;
+    if (unexplained > 0)
+        k->sure[PERF_BY_UNKNOWN] += unexplained;
+    system = PERF_CAST_(double, stat[11]) * 1e7 - outside;      /* in the kernel, in 10 ms        */
+    if (system > 0 && PERF_CAST_(double, stat[6]) * 2000 >= system)     /* 0.3 to 2 us a fault    */
+        k->sure[PERF_BY_MEMORY] += system;
+    if (ran > outside)
+        k->sure[PERF_BY_CPU] += ran - outside < total ? ran - outside : total;
 }
 
 /* Keeps the calls of the unit that the ring of a thread still holds, but for the oldest. */
@@ -218,31 +222,66 @@ PERF_COLD_FN_ void perf_look_device_(const perf_look_ *k, perf_evidence_ *e, dou
             source->evidence(e, k->total);
 }
 
+/* A speed-up to ask for: half of what is possible, 1.02 to 1.3. */
+PERF_FN double perf_look_goal_(double best_run)
+{
+    double goal = 1 + (best_run - 1) / 2;
+
+    if (best_run > 1.6)
+        goal = 1.3;
+    return goal < 1.02 ? 1.02 : goal;
+}
+
+/* Can the command of perf_look_verify_ hold the name of that loop, and force its variants? */
+PERF_COLD_FN_ int perf_look_forces_(const perf_loop_ *loop)
+{
+    if (loop->kind == 1 || PERF_GET_(&loop->forgotten))
+        return 0;
+    return PERF_LIBC_(strlen)(loop->name) <= 40 && !PERF_LIBC_(strchr)(loop->name, '\'');
+}
+
+PERF_COLD_FN_ void perf_look_put_variant_(perf_out_ *o, const char *name, const char *variant)
+{
+    perf_put_(o, " -- env 'PERF_VARIANT=");
+    (void)perf_put_cut_(o, name, 40);
+    perf_put_(o, variant);
+    perf_put_(o, "' PROGRAM");
+}
+
 /* How to verify with what the program offers: variants, saved runs; else with two programs. */
 PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
 {
     perf_out_         o = perf_out_open_(d->verify, sizeof d->verify);
     const int         held = perf_loops_hold_(r);
-    const perf_loop_ *l = held ? PERF_ACQ_(&r->results) : PERF_NULL_, *race = l;
-    double            goal = d->best_run > 1.6 ? 1.3 : 1 + (d->best_run - 1) / 2;
+    const perf_loop_ *any = held ? PERF_ACQ_(&r->results) : PERF_NULL_, *race = any;
+    const double      goal = perf_look_goal_(d->best_run);
 
-    goal = goal < 1.02 ? 1.02 : goal;
-    while (race && (race->kind == 1 || PERF_GET_(&race->forgotten) ||
-                    PERF_LIBC_(strlen)(race->name) > 40 || PERF_LIBC_(strchr)(race->name, '\'')))
-        race = race->next;                      /* a name that the command cannot hold            */
-    if (race)
-        perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- env 'PERF_VARIANT=%.40s=A' "
-                       "PROGRAM -- env 'PERF_VARIANT=%.40s=B' PROGRAM", goal, race->name,
-                   race->name);
-    else if (l)
-        perf_putf_(&o, "PROGRAM --save old.json, and with the change PROGRAM --compare old.json "
-                       "--accept 'speedup >= %.2f' (PERF_MAIN)", goal);
-    else
-        perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW", goal);
+    while (race && !perf_look_forces_(race))
+        race = race->next;
+    if (any && !race) {
+        perf_put_(&o, "PROGRAM --save old.json, and with the change PROGRAM --compare old.json ");
+        perf_put_number_(&o, "--accept 'speedup >= ", goal, 2);
+        perf_put_(&o, "' (PERF_MAIN)");
+    } else {
+        perf_put_number_(&o, "perf-ab run --accept 'speedup >= ", goal, 2);
+        perf_put_char_(&o, '\'');
+        if (race) {
+            perf_look_put_variant_(&o, race->name, "=A");
+            perf_look_put_variant_(&o, race->name, "=B");
+        } else {
+            perf_put_(&o, " -- OLD -- NEW");
+        }
+    }
     if (held)
         perf_loops_let_(r);
 }
 
+PERF_FN const char *perf_look_name_(const perf_look_ *k, uint32_t node)
+{
+    return PERF_ACQ_(&k->registry->names)[k->tree->node[node].name]->site.name;
+}
+
+/* "step > read" */
 PERF_COLD_FN_ void perf_look_path_(const perf_look_ *k, uint32_t node, perf_out_ *o)
 {
     uint32_t up = k->tree->node[node].parent;
@@ -251,62 +290,96 @@ PERF_COLD_FN_ void perf_look_path_(const perf_look_ *k, uint32_t node, perf_out_
         perf_look_path_(k, up, o);
         perf_put_(o, " > ");
     }
-    (void)perf_put_cut_(o, PERF_ACQ_(&k->registry->names)[k->tree->node[node].name]->site.name, 40);
+    (void)perf_put_cut_(o, perf_look_name_(k, node), 40);
+}
+
+/* Shares of the unit's time, each at least so much. */
+PERF_COLD_FN_ void perf_look_shares_(perf_look_ *k, perf_diagnosis *d)
+{
+    double all;
+    int    i;
+
+    for (i = 0; i < PERF_BY_ALL_; i++)
+        d->share[i] = k->sure[i] / k->total;
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++) {
+        if (i == PERF_BY_CPU || !perf_look_where_(k, PERF_CAST_(perf_bound_by, i), &all))
+            continue;
+        if (all / k->total > d->share[i])
+            d->share[i] = all / k->total;
+    }
+}
+
+/* The scopes that show a bound: devices are seen where the host waits, launches where it works. */
+PERF_FN perf_bound_by perf_look_shown_by_(perf_bound_by bound)
+{
+    if (bound == PERF_BY_DEVICE || bound == PERF_BY_COPIES)
+        return PERF_BY_SYNCS;
+    return bound == PERF_BY_LAUNCHES ? PERF_BY_CPU : bound;
+}
+
+/* Where most of it is, and what it would bring if it vanished. */
+PERF_COLD_FN_ void perf_look_place_(perf_look_ *k, perf_diagnosis *d)
+{
+    const perf_bound_by shown_by = perf_look_shown_by_(d->bound);
+    const double        units = PERF_CAST_(double, k->tree->node[k->unit].calls);
+    perf_out_           o = perf_out_open_(d->where, sizeof d->where);
+    double              all, part = 0;
+    uint32_t            where = perf_look_where_(k, shown_by, &all);
+
+    if (where)
+        part = PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total;
+    if (shown_by == PERF_BY_MEMORY && part < d->share[shown_by] / 2)
+        where = 0;                              /* faults: no scope is known to have made them    */
+    if (!where) {
+        where = k->unit;
+        part = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[shown_by];
+    }
+    if (part > 0.999)
+        part = 0.999;
+    perf_look_path_(k, where, &o);
+    d->where_share = part;
+    d->where_ns = part * k->total / units;
+    d->where_calls = PERF_CAST_(double, k->tree->node[where].calls) / units;
+    d->best = 1 / (1 - part);
+    d->overlapped = 1 / (part > 0.5 ? part : 1 - part);
+    d->best_run = d->best;
+    if (k->life > k->total)
+        d->best_run = 1 / (1 - part * k->total / k->life);
 }
 
 PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
 {
-    const perf_node_ *node;
-    perf_bound_by     kind;
-    perf_evidence_    e = PERF_ZERO;
-    perf_out_         o = perf_out_open_(d->unit, sizeof d->unit);
-    double            device = 0, copies = 0, all, p, units;
-    uint32_t          i, where;
+    perf_evidence_ e = PERF_ZERO;
+    perf_out_      o = perf_out_open_(d->unit, sizeof d->unit);
+    double         device = 0, copies = 0;
 
-    node = &k->tree->node[k->unit];
-    units = PERF_CAST_(double, node->calls);
-    perf_put_(&o, PERF_ACQ_(&k->registry->names)[node->name]->site.name);
+    perf_put_(&o, perf_look_name_(k, k->unit));
     perf_look_baseline_(k, d);
     perf_look_threads_(k, &device, &copies);
-    for (i = 0; i < PERF_BY_ALL_; i++)
-        d->share[i] = k->sure[i] / k->total;
-    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
-        if (i != PERF_BY_CPU && perf_look_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
-            all / k->total > d->share[i])
-            d->share[i] = all / k->total;
+    perf_look_shares_(k, d);
     PERF_LIBC_(memcpy)(e.share, d->share, sizeof e.share);
     perf_look_device_(k, &e, device, copies);
-    kind = d->bound = perf_bound_decide_(&e);
-    if (kind == PERF_BY_DEVICE || kind == PERF_BY_COPIES)
-        kind = PERF_BY_SYNCS;                   /* the scopes that show it                        */
-    if (kind == PERF_BY_LAUNCHES)
-        kind = PERF_BY_CPU;
-    where = perf_look_where_(k, kind, &all);
-    p = where ? PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total : 0;
-    if (kind == PERF_BY_MEMORY && p < d->share[kind] / 2)
-        where = 0;                              /* faults: no scope is known to have made them    */
-    if (!where) {
-        where = k->unit;
-        p = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[kind];
-    }
-    p = p > 0.999 ? 0.999 : p;
-    o = perf_out_open_(d->where, sizeof d->where);
-    perf_look_path_(k, where, &o);
-    d->where_share = p;
-    d->where_ns = p * k->total / units;
-    d->where_calls = PERF_CAST_(double, k->tree->node[where].calls) / units;
-    d->best = 1 / (1 - p);
-    d->overlapped = 1 / (p > 0.5 ? p : 1 - p);
-    d->best_run = k->life > k->total ? 1 / (1 - p * k->total / k->life) : d->best;
+    d->bound = perf_bound_decide_(&e);
+    perf_look_place_(k, d);
     d->advice = perf_by_words_(d->bound, 1);
     perf_look_verify_(k->registry, d);
+}
+
+/* The scope that repeats and has most time; NULL: none was called PERF_UNIT_CALLS_ times. */
+PERF_COLD_FN_ perf_cell_ *perf_look_unit_(perf_registry_ *r)
+{
+    perf_recorder_ *t;
+    perf_cell_     *unit = PERF_NULL_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        unit = perf_unit_of_(r, t, unit);
+    return unit;
 }
 
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
 {
     perf_registry_ *r = perf_registry_read_();
-    perf_recorder_ *t;
-    perf_cell_     *unit = PERF_NULL_;
+    perf_cell_     *unit;
     perf_look_      k;
     perf_status     status = PERF_ENODATA;
 
@@ -317,16 +390,18 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
     if (!r)
         return PERF_ENOMEM;
     perf_sources_collect_(r);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        unit = perf_unit_of_(r, t, unit);
+    unit = perf_look_unit_(r);
+    if (!unit)
+        return PERF_ENODATA;
     k.registry = r;
     k.tick = perf_scope_tick_ns_(r);
     k.age = PERF_CAST_(double, perf_age_ns_()) + 2e7;       /* known to 10 ms: never too young    */
-    k.tree = unit ? perf_tree_make_(r) : PERF_CAST_(perf_tree_ *, PERF_NULL_);
-    if (unit && !k.tree)
+    k.tree = perf_tree_make_(r);
+    if (!k.tree)
         return PERF_ENOMEM;
-    k.unit = unit ? perf_tree_path_(k.tree, unit) : 0;
-    k.total = k.unit ? PERF_CAST_(double, k.tree->node[k.unit].total) * k.tick : 0;
+    k.unit = perf_tree_path_(k.tree, unit);
+    if (k.unit)
+        k.total = PERF_CAST_(double, k.tree->node[k.unit].total) * k.tick;
     if (k.total > 0) {
         perf_look_solve_(&k, d);
         status = PERF_OK;
@@ -335,34 +410,81 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
     return status;
 }
 
-/* Threads that record and still run, in text eight at most: time on a processor and ready without
- * one since they began; the most of that which is known to lie in one call.                      */
-PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r, int json)
-{
-    perf_recorder_ *t;
-    uint64_t        sched[2], away;
-    char            name[sizeof t->name];
-    int             n = 0, alone;
+/* A thread that records and still runs; times in ns since it began. */
+typedef struct perf_thread_seen_ {
+    uint64_t number;
+    char     name[32];
+    double   ran, ready;        /* on a processor; ready for one                                  */
+    double   at_once;           /* the most of that which is known to lie in one call, ...        */
+    const char *in;             /* ... and of which scope; "": none                               */
+    int      alone;             /* 1: no other is known to run                                    */
+} perf_thread_seen_;
 
-    for (t = PERF_ACQ_(&r->recorders); t && (json || n < 8); t = t->next) {
-        perf_proc_read_(t->thread, "schedstat", sched, 2);
-        away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_ACQ_(&t->away);
-        if (!sched[0] || !perf_lock_(r))
+/* 0: Linux does not tell, or the thread is gone. */
+PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_thread_seen_ *seen)
+{
+    uint64_t sched[2], away = 0;
+
+    PERF_LIBC_(memset)(seen, 0, sizeof *seen);
+    perf_proc_read_(t->thread, "schedstat", sched, 2);
+    if (!sched[0] || !perf_lock_(r))
+        return 0;
+    PERF_LIBC_(memcpy)(seen->name, t->name, sizeof t->name);
+    seen->alone = r->alive < 2;
+    perf_unlock_(r);
+    if (!(PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        away = PERF_ACQ_(&t->away);
+    seen->number = t->thread;
+    seen->ran = PERF_CAST_(double, sched[0]);
+    seen->ready = PERF_CAST_(double, sched[1]);
+    seen->at_once = PERF_CAST_(double, away);
+    seen->in = away ? PERF_ACQ_(&r->names)[PERF_GET_(&t->away_in)]->site.name : "";
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_put_json_threads_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_recorder_   *t;
+    perf_thread_seen_ seen;
+    int               some = 0;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        if (!perf_thread_look_(r, t, &seen))
             continue;
-        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
-        alone = r->alive < 2;
-        perf_unlock_(r);
-        if (!json && !away && alone)
+        perf_put_(o, some++ ? ",{\"thread\":" : "{\"thread\":");
+        perf_put_u64_(o, seen.number);
+        perf_put_(o, ",\"name\":");
+        perf_put_json_(o, seen.name);
+        perf_put_number_(o, ",\"ran_ns\":", seen.ran, 0);
+        perf_put_number_(o, ",\"no_cpu_ns\":", seen.ready, 0);
+        perf_put_number_(o, ",\"at_once_ns\":", seen.at_once, 0);
+        perf_put_(o, ",\"in\":");
+        perf_put_json_(o, seen.in);
+        perf_put_char_(o, '}');
+    }
+}
+
+/* Eight threads at most; none where there is but one, which was never off for long. */
+PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_recorder_   *t = PERF_ACQ_(&r->recorders);
+    perf_thread_seen_ seen;
+    int               rows = 0;
+
+    for (; t && rows < 8; t = t->next) {
+        if (!perf_thread_look_(r, t, &seen) || (seen.alone && !(seen.at_once > 0)))
             continue;
-        if (!json && !n)
-            perf_putf_(o, "%8s %-19s%10s%10s%10s  in\n", "thread", "", "ran", "no cpu", "at once");
-        perf_putf_(o, json ? "%s{\"thread\":%.0f,\"name\":%.0s,\"ran_ns\":%.0f,"
-                             "\"no_cpu_ns\":%.0f,\"at_once_ns\":%.0f,\"in\":%.0s}"
-                           : "%s%8.0f %-19s%10g%10g%10g  %.20s\n", json && n ? "," : "",
-                   PERF_CAST_(double, t->thread), name, PERF_CAST_(double, sched[0]),
-                   PERF_CAST_(double, sched[1]), PERF_CAST_(double, away),
-                   away ? PERF_ACQ_(&r->names)[PERF_GET_(&t->away_in)]->site.name : "");
-        n++;
+        if (!rows++)
+            perf_put_(o, "  thread                           ran    no cpu   at once  in\n");
+        perf_put_fixed_in_(o, PERF_CAST_(double, seen.number), 0, 8);
+        perf_put_char_(o, ' ');
+        perf_put_padded_(o, seen.name, 19);
+        perf_put_ns_in_(o, seen.ran, 10);
+        perf_put_ns_in_(o, seen.ready, 10);
+        perf_put_ns_in_(o, seen.at_once, 10);
+        perf_put_(o, "  ");
+        (void)perf_put_cut_(o, seen.in, 20);
+        perf_put_char_(o, '\n');
     }
 }
 
@@ -381,61 +503,139 @@ PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf
     perf_put_(o, " calls)");
 }
 
+PERF_COLD_FN_ void perf_put_json_text_(perf_out_ *o, const char *key, const char *text)
+{
+    perf_put_(o, key);
+    perf_put_json_(o, text ? text : "");
+}
+
+PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *d)
+{
+    int i;
+
+    perf_put_json_text_(o, "{\"bound\":", perf_diagnosis_text(d->bound));
+    perf_put_json_text_(o, ",\"unit\":", d->unit);
+    perf_put_(o, ",\"calls\":");
+    perf_put_u64_(o, d->calls);
+    perf_put_number_(o, ",\"mean_ns\":", d->mean_ns, 3);
+    if (d->time.count) {                        /* of the calls that the ring still holds         */
+        perf_put_(o, ",\"last\":{\"calls\":");
+        perf_put_u64_(o, d->time.count);
+        perf_put_number_(o, ",\"mean_ns\":", d->time.mean, 3);
+        perf_put_number_(o, ",\"std_ns\":", d->time.std, 3);
+        perf_put_number_(o, ",\"p50_ns\":", d->time.p50, 3);
+        perf_put_number_(o, ",\"p95_ns\":", d->time.p95, 3);
+        perf_put_char_(o, '}');
+    }
+    perf_put_(o, ",\"share\":{");
+    for (i = 0; i < PERF_BY_ALL_; i++) {
+        if (i > 0)
+            perf_put_char_(o, ',');
+        perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
+        perf_put_number_(o, ":", d->share[i], 6);
+    }
+    perf_put_json_text_(o, "},\"where\":", d->where);
+    perf_put_number_(o, ",\"where_share\":", d->where_share, 6);
+    perf_put_number_(o, ",\"where_ns\":", d->where_ns, 3);
+    perf_put_number_(o, ",\"where_calls\":", d->where_calls, 3);
+    perf_put_number_(o, ",\"best\":", d->best, 3);
+    perf_put_number_(o, ",\"best_run\":", d->best_run, 3);
+    perf_put_number_(o, ",\"overlapped\":", d->overlapped, 3);
+    perf_put_json_text_(o, ",\"advice\":", d->advice);
+    perf_put_json_text_(o, ",\"verify\":", d->verify);
+    perf_put_(o, ",\"threads\":[");
+    perf_put_json_threads_(o, perf_registry_get_());
+    perf_put_(o, "]}");
+}
+
+/* "baseline: step, 100 calls: mean 10.0 ms; the last 99 without a first: mean 10.0 ms, ..." */
+PERF_COLD_FN_ void perf_put_unit_(perf_out_ *o, const perf_diagnosis *d)
+{
+    perf_put_(o, "baseline: ");
+    (void)perf_put_cut_(o, d->unit, 60);
+    perf_put_(o, ", ");
+    perf_put_u64_(o, d->calls);
+    perf_put_(o, " calls: mean ");
+    perf_put_ns_(o, d->mean_ns);
+    if (d->time.count) {
+        perf_put_(o, "; the last ");
+        perf_put_u64_(o, d->time.count);
+        perf_put_(o, " without a first: mean ");
+        perf_put_ns_(o, d->time.mean);
+        perf_put_(o, ", std ");
+        perf_put_ns_(o, d->time.std);
+        perf_put_(o, ", p50 ");
+        perf_put_ns_(o, d->time.p50);
+        perf_put_(o, ", p95 ");
+        perf_put_ns_(o, d->time.p95);
+    }
+    perf_put_char_(o, '\n');
+}
+
+/* "bound by: cpu; at least: cpu 80 %, off the processor for no recorded reason 3 %" */
+PERF_COLD_FN_ void perf_put_shares_(perf_out_ *o, const perf_diagnosis *d)
+{
+    int i, some = 0;
+
+    perf_put_(o, "bound by: ");
+    perf_put_(o, perf_diagnosis_text(d->bound));
+    perf_put_(o, "; at least:");
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++) {
+        if (d->share[i] < 0.005)
+            continue;
+        perf_put_(o, some++ ? ", " : " ");
+        perf_put_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
+        perf_put_number_(o, " ", d->share[i] * 100, 0);
+        perf_put_(o, " %");
+    }
+    perf_put_number_(o, some ? ", off the processor for no recorded reason "
+                             : " off the processor for no recorded reason ",
+                     d->share[PERF_BY_UNKNOWN] * 100, 0);
+    perf_put_(o, " %\n");
+}
+
+/* Where it is, what to try, and how to verify. */
+PERF_COLD_FN_ void perf_put_advice_(perf_out_ *o, const perf_diagnosis *d)
+{
+    perf_put_(o, "where: ");
+    perf_put_(o, d->where);
+    perf_put_number_(o, ": ", d->where_share * 100, 0);
+    perf_put_(o, " % of a ");
+    (void)perf_put_cut_(o, d->unit, 60);
+    perf_put_(o, ", ");
+    perf_put_ns_(o, d->where_ns);
+    perf_put_number_(o, " in ", d->where_calls, 1);
+    perf_put_(o, " calls\ntry: ");
+    perf_put_(o, d->advice);
+    if (d->bound != PERF_BY_UNKNOWN) {
+        perf_put_number_(o, "; at best ", d->best, 2);
+        perf_put_number_(o, " times as fast if it vanished (", d->best_run, 2);
+        perf_put_number_(o, " the threads' whole time), ", d->overlapped, 2);
+        perf_put_(o, " if it ran beside the rest");
+    }
+    perf_put_(o, "\nverify: ");
+    perf_put_(o, d->verify);
+    perf_put_char_(o, '\n');
+}
+
 /* The five lines, one JSON object, or the answer alone: PERF_DIAGNOSIS_ in perf_bound.h. */
 PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int form)
 {
     perf_diagnosis d = PERF_ZERO;
     perf_status    status = perf_diagnose(&d);
-    int            i, some = 0;
 
     if (form == PERF_DIAGNOSIS_ANSWER_) {
         perf_put_answer_(o, status, &d);
-        return;
-    }
-    if (form == PERF_DIAGNOSIS_JSON_) {
-        perf_putf_(o, "{\"bound\":%.0s,\"unit\":%.0s,\"calls\":%.0f,\"mean_ns\":%.3f,",
-                   perf_diagnosis_text(d.bound), d.unit, PERF_CAST_(double, d.calls), d.mean_ns);
-        if (d.time.count)                       /* of the calls that the ring still holds         */
-            perf_putf_(o, "\"last\":{\"calls\":%.0f,\"mean_ns\":%.3f,\"std_ns\":%.3f,"
-                          "\"p50_ns\":%.3f,\"p95_ns\":%.3f},", PERF_CAST_(double, d.time.count),
-                       d.time.mean, d.time.std, d.time.p50, d.time.p95);
-        perf_put_(o, "\"share\":{");
-        for (i = 0; i < PERF_BY_ALL_; i++)
-            perf_putf_(o, "%s%.0s:%.6f", i ? "," : "",
-                       perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d.share[i]);
-        perf_putf_(o, "},\"where\":%.0s,\"where_share\":%.6f,\"where_ns\":%.3f,"
-                      "\"where_calls\":%.3f,\"best\":%.3f,\"best_run\":%.3f,\"overlapped\":%.3f,"
-                      "\"advice\":%.0s,\"verify\":%.0s,\"threads\":[",
-                   d.where, d.where_share, d.where_ns, d.where_calls, d.best, d.best_run,
-                   d.overlapped, d.advice ? d.advice : "", d.verify);
-        perf_put_threads_(o, perf_registry_get_(), 1);
-        perf_put_(o, "]}");
-        return;
-    }
-    if (status != PERF_OK) {
+    } else if (form == PERF_DIAGNOSIS_JSON_) {
+        perf_put_diagnosis_json_(o, &d);
+    } else if (status != PERF_OK) {
         perf_put_(o, "diagnosis: no scope was called 8 times: give one step a PERF_SCOPE\n");
-        return;
+    } else {
+        perf_put_unit_(o, &d);
+        perf_put_shares_(o, &d);
+        perf_put_advice_(o, &d);
+        perf_put_threads_(o, perf_registry_get_());
     }
-    perf_putf_(o, "baseline: %.60s, %.0f calls: mean %g", d.unit, PERF_CAST_(double, d.calls),
-               d.mean_ns);
-    if (d.time.count)
-        perf_putf_(o, "; the last %.0f without a first: mean %g, std %g, p50 %g, p95 %g",
-                   PERF_CAST_(double, d.time.count), d.time.mean, d.time.std, d.time.p50,
-                   d.time.p95);
-    perf_putf_(o, "\nbound by: %s; at least:", perf_diagnosis_text(d.bound));
-    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
-        if (d.share[i] >= 0.005)
-            perf_putf_(o, "%s %s %.0f %%", some++ ? "," : "",
-                       perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d.share[i] * 100);
-    perf_putf_(o, "%s off the processor for no recorded reason %.0f %%\n", some ? "," : "",
-               d.share[0] * 100);
-    perf_putf_(o, "where: %s: %.0f %% of a %.60s, %g in %.1f calls\ntry: %s", d.where,
-               d.where_share * 100, d.unit, d.where_ns, d.where_calls, d.advice);
-    if (d.bound != PERF_BY_UNKNOWN)
-        perf_putf_(o, "; at best %.2f times as fast if it vanished (%.2f the threads' whole time), "
-                      "%.2f if it ran beside the rest", d.best, d.best_run, d.overlapped);
-    perf_putf_(o, "\nverify: %s\n", d.verify);
-    perf_put_threads_(o, perf_registry_get_(), 0);
 }
 
 #if PERF_DIAGNOSIS && !PERF_DISABLE && defined(__GNUC__)

@@ -27,14 +27,22 @@ PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
     return r->decides == PERF_DECIDES_CPU ? &r->cpu : &r->time;
 }
 
-/* "12.3 ns [12.2, 12.4]", the interval left out where there is none. */
+/* "12.3 ns [12.2, 12.4]" right-aligned, the interval left out where there is none. */
 PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
 {
     char      text[96];
-    perf_out_ t = perf_out_open_(text, sizeof text);
+    perf_out_ cell = perf_out_open_(text, sizeof text);
 
-    perf_putf_(&t, perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)
-                       ? "%g [%g, %g]" : "%g [no interval]", s->p50, s->p50_low, s->p50_high);
+    perf_put_ns_(&cell, s->p50);
+    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)) {
+        perf_put_(&cell, " [");
+        perf_put_ns_(&cell, s->p50_low);
+        perf_put_(&cell, ", ");
+        perf_put_ns_(&cell, s->p50_high);
+        perf_put_char_(&cell, ']');
+    } else {
+        perf_put_(&cell, " [no interval]");
+    }
     perf_put_cell_(o, text, width);
 }
 
@@ -42,27 +50,60 @@ PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t widt
 PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
 {
     char      text[40];
-    perf_out_ t = perf_out_open_(text, sizeof text);
+    perf_out_ cell = perf_out_open_(text, sizeof text);
 
-    perf_putf_(&t, "%s%g", perf_is_finite_(high) ? "" : "~", ns);
-    perf_putf_(o, "%10s", text);
+    if (!perf_is_finite_(high))
+        perf_put_char_(&cell, '~');
+    perf_put_ns_(&cell, ns);
+    perf_put_cell_(o, text, 10);
+}
+
+/* What fits on the screen: columns of the name; how many of p95, p99 and first.  */
+PERF_FN size_t perf_loop_name_width_(const perf_out_ *o)
+{
+    if (o->width && o->width < 66)
+        return PERF_CAST_(size_t, o->width - 36);
+    return 30;
+}
+
+PERF_FN int perf_loop_columns_(const perf_out_ *o)
+{
+    if (!o->width || o->width > 95)
+        return 3;
+    if (o->width > 85)
+        return 2;
+    return o->width > 75;
 }
 
 PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
                                       const perf_summary *s, double first_ns)
 {
     char      label[PERF_NAME_MAX_ + 40];
-    perf_out_ t = perf_out_open_(label, sizeof label);
-    int       width = o->width ? o->width : 98;
+    perf_out_ text = perf_out_open_(label, sizeof label);
+    const int columns = perf_loop_columns_(o);
 
-    perf_putf_(&t, "%s%s", name, arm);
-    perf_putf_(o, "  %-*s", width < 66 ? width - 36 : 30, label);
+    perf_put_(&text, name);
+    perf_put_(&text, arm);
+    perf_put_(o, "  ");
+    perf_put_padded_(o, label, perf_loop_name_width_(o));
     perf_put_estimate_(o, s, 34);
-    if (width > 75)
+    if (columns > 0)
         perf_put_tail_cell_(o, s->p95, s->p95_high);
-    if (width > 85)
+    if (columns > 1)
         perf_put_tail_cell_(o, s->p99, s->p99_high);
-    perf_putf_(o, width > 95 ? "%10g\n" : "\n", first_ns);
+    if (columns > 2)
+        perf_put_ns_in_(o, first_ns, 10);
+    perf_put_char_(o, '\n');
+}
+
+/* A loop that has no times. */
+PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *o, const char *name, perf_status status)
+{
+    perf_put_(o, "  ");
+    perf_put_padded_(o, name, 30);
+    perf_put_(o, "   not measured: ");
+    perf_put_(o, perf_status_text(status));
+    perf_put_char_(o, '\n');
 }
 
 /* Each warning between `lead` and `end`. */
@@ -73,52 +114,65 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
 
     warnings &= ~PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED);     /* an open interval shows itself  */
     for (bit = 1; bit && bit <= warnings; bit <<= 1)
-        if (warnings & bit)
-            perf_putf_(o, "%s%s%s", lead, perf_warning_text(bit), end);
+        if (warnings & bit) {
+            perf_put_(o, lead);
+            perf_put_(o, perf_warning_text(bit));
+            perf_put_(o, end);
+        }
 }
 
 #define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
+
+/* Three digits of a rate. */
+PERF_FN int perf_rate_decimals_(double rate)
+{
+    if (rate < 9.995)
+        return 3;
+    return rate < 99.95 ? 2 : 1;
+}
 
 /* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
  * moves; returns whether there was anything to say.                                              */
 PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
 {
     const struct {
-        double      x, percent, peak;
+        double      rate, percent, peak;
         const char *unit;
-    } rate[] = {{r->gb_per_s, r->percent_of_peak_gb, r->opts.peak_gb_per_s, " GB/s"},
-                {r->gflop_per_s, r->percent_of_peak_gflop, r->opts.peak_gflop_per_s, " GFLOP/s"},
-                {r->items_per_s * 1e-6, 0.0, 0.0, " M items/s"}};
+    } all[] = {{r->gb_per_s, r->percent_of_peak_gb, r->opts.peak_gb_per_s, " GB/s"},
+               {r->gflop_per_s, r->percent_of_peak_gflop, r->opts.peak_gflop_per_s, " GFLOP/s"},
+               {r->items_per_s * 1e-6, 0.0, 0.0, " M items/s"}};
     int i, some = 0;
 
-    for (i = 0; i < 3; i++)
-        if (rate[i].x > 0.0) {
-            double x = rate[i].x;
-            perf_put_(o, some++ ? ", " : lead);
-            perf_put_fixed_(o, x, 1 + (x < 99.95) + (x < 9.995));
-            perf_put_(o, rate[i].unit);
-            if (rate[i].percent > 0.0) {
-                perf_putf_(o, " (%.1f %% of the peak of ", rate[i].percent);
-                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95);
-                perf_put_char_(o, ')');
-            }
+    for (i = 0; i < 3; i++) {
+        if (!(all[i].rate > 0.0))
+            continue;
+        perf_put_(o, some++ ? ", " : lead);
+        perf_put_fixed_(o, all[i].rate, perf_rate_decimals_(all[i].rate));
+        perf_put_(o, all[i].unit);
+        if (all[i].percent > 0.0) {
+            perf_put_number_(o, " (", all[i].percent, 1);
+            perf_put_number_(o, " % of the peak of ", all[i].peak, all[i].peak < 99.95);
+            perf_put_char_(o, ')');
         }
+    }
     return some;
 }
 
 /* "cpu time decides: why; wall 12 ms [11, 14]", of a bench that measured both clocks. */
 PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *o, const perf_result *r, const char *lead)
 {
-    int cpu = r->decides == PERF_DECIDES_CPU;
+    const int cpu = r->decides == PERF_DECIDES_CPU;
 
     if (!r->cpu.count)
         return;
-    perf_putf_(o, "%s%s time decides: %s; %s", lead, cpu ? "cpu" : "wall", r->why,
-               cpu ? "wall" : "cpu");
+    perf_put_(o, lead);
+    perf_put_(o, cpu ? "cpu time decides: " : "wall time decides: ");
+    perf_put_(o, r->why);
+    perf_put_(o, cpu ? "; wall" : "; cpu");
     perf_put_estimate_(o, cpu ? &r->time : &r->cpu, 1);
-    perf_put_(o, *lead == ' ' ? "\n" : "");
 }
 
+/* A sentence of a result, kept in r->text; NULL: "". */
 PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
 {
     perf_out_ o;
@@ -127,9 +181,12 @@ PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
         return "";
     o = perf_out_open_(r->text, sizeof r->text);
     if (!r->time.count) {
-        perf_putf_(&o, "not measured: %s", perf_status_text(r->status));
-        if (r->status == PERF_EINVAL)
-            perf_putf_(&o, ": %s", r->why);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, perf_status_text(r->status));
+        if (r->status == PERF_EINVAL) {
+            perf_put_(&o, ": ");
+            perf_put_(&o, r->why);
+        }
     } else {
         perf_put_(&o, "median");
         perf_put_estimate_(&o, perf_result_main_(r), 1);
@@ -141,138 +198,214 @@ PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
     return r->text;
 }
 
-/* "hits 0.8125, misses 12" behind the rates: four digits, or the whole number. */
-PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *l, int some)
+/* Decimals that show four digits of a value, none of a whole number. */
+PERF_FN int perf_value_decimals_(double value)
 {
-    int i, d;
+    double size = value < 0.0 ? -value : value;
+    int    decimals = 0;
 
-    for (i = 0; i < PERF_COUNTERS_ && l->counter[i][0]; i++) {
-        double x = l->value[i] < 0.0 ? -l->value[i] : l->value[i];
-        for (d = 0; x < 1e3 && d < 15 && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x; d++)
-            x *= 10.0;
-        perf_putf_(o, "%s%.40s ", some++ ? ", " : "    ", l->counter[i]);
-        perf_put_fixed_(o, l->value[i], d);
+    while (size < 1e3 && decimals < 15 && PERF_CAST_(double, PERF_CAST_(uint64_t, size)) < size) {
+        size *= 10.0;
+        decimals++;
+    }
+    return decimals;
+}
+
+/* "hits 0.8125, misses 12" behind the rates; some: there are rates.  Returns it, or 1. */
+PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int some)
+{
+    int i;
+
+    for (i = 0; i < PERF_COUNTERS_ && loop->counter[i][0]; i++) {
+        perf_put_(o, some++ ? ", " : "    ");
+        (void)perf_put_cut_(o, loop->counter[i], 40);
+        perf_put_number_(o, " ", loop->value[i], perf_value_decimals_(loop->value[i]));
     }
     return some;
 }
 
-PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop)
 {
-    const perf_result *b = PERF_CAST_(const perf_result *, l->result);
+    const perf_result *r = PERF_CAST_(const perf_result *, loop->result);
 
-    if (b->time.count) {
-        perf_put_loop_row_(o, l->name, "", perf_result_main_(b), b->first_ns);
-        if (perf_put_values_(o, l, perf_put_rates_(o, b, "    ")))
-            perf_put_(o, "\n");
-        perf_put_clocks_(o, b, "    ");
+    if (r->time.count) {
+        perf_put_loop_row_(o, loop->name, "", perf_result_main_(r), r->first_ns);
+        if (perf_put_values_(o, loop, perf_put_rates_(o, r, "    ")))
+            perf_put_char_(o, '\n');
+        perf_put_clocks_(o, r, "    ");
+        if (r->cpu.count)
+            perf_put_char_(o, '\n');
     } else {
-        perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(b->status));
+        perf_put_unmeasured_(o, loop->name, r->status);
     }
-    perf_put_warnings_(o, b->warnings);
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* Do both ways to compare the arms differ by more than a twentieth? */
+PERF_FN int perf_control_differs_(double ratio, double control)
+{
+    if (!(ratio > 0.0) || !(control > 0.0))
+        return 0;
+    return ratio > 1.05 * control || control > 1.05 * ratio;
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 {
-    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, l->result);
-    int            cpu = r.decides == PERF_DECIDES_CPU;
-    double         ratio = r.verdict.ratio.estimate, control = r.control_ratio;
+    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
+    const int      cpu = r.decides == PERF_DECIDES_CPU;
+    const double   ratio = r.verdict.ratio.estimate;
 
     if (r.baseline.count)
-        perf_put_loop_row_(o, l->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
+        perf_put_loop_row_(o, loop->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
                            r.first_baseline_ns);
     if (r.candidate.count)
-        perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
+        perf_put_loop_row_(o, loop->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
                            r.first_candidate_ns);
-    perf_putf_(o, "  %.255s: %s\n", l->name, perf_verdict_text(&r.verdict));
-    if (r.control_failed || (ratio > 0.0 && control > 0.0 &&
-                             (ratio > 1.05 * control || control > 1.05 * ratio)))
-        perf_putf_(o, "    control: candidate / baseline is %.4f in turns, %.4f after one of them "
-                      "had a lead\n", ratio, control);
-    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS))
-        perf_putf_(o, "    candidate / baseline with the faster one's time alone: %.4f\n",
-                   r.alone_ratio);
-    if (r.baseline_cpu.count)
-        perf_putf_(o, "    %s time decides: %s\n", cpu ? "cpu" : "wall", r.why);
+    perf_put_(o, "  ");
+    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
+    perf_put_(o, ": ");
+    perf_put_(o, perf_verdict_text(&r.verdict));
+    perf_put_char_(o, '\n');
+    if (r.control_failed || perf_control_differs_(ratio, r.control_ratio)) {
+        perf_put_number_(o, "    control: candidate / baseline is ", ratio, 4);
+        perf_put_number_(o, " in turns, ", r.control_ratio, 4);
+        perf_put_(o, " after one of them had a lead\n");
+    }
+    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
+        perf_put_number_(o, "    candidate / baseline with the faster one's time alone: ",
+                         r.alone_ratio, 4);
+        perf_put_char_(o, '\n');
+    }
+    if (r.baseline_cpu.count) {
+        perf_put_(o, cpu ? "    cpu time decides: " : "    wall time decides: ");
+        perf_put_(o, r.why);
+        perf_put_char_(o, '\n');
+    }
     perf_put_warnings_(o, r.warnings);
 }
 
-/* A row for each variant, with what it lags behind and its verdict. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
+/* What variant i lags behind, and its verdict. */
+PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
+                                     const perf_race_result *r, int i)
 {
-    const perf_race_result *r = PERF_CAST_(const perf_race_result *, l->result);
-    perf_verdict            v;
+    perf_verdict verdict = r->entry[i].verdict;
+    const int    within = r->entry[i].within_noise;
+
+    perf_put_(o, "  ");
+    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
+    perf_put_(o, ", ");
+    (void)perf_put_cut_(o, r->entry[i].name, 31);
+    perf_put_(o, ": ");
+    if (!r->forced && i == r->best)
+        perf_put_(o, "the best; ");
+    else if (!r->forced && within)
+        perf_put_(o, "within noise of the best; ");
+    if (r->best >= 0 && !within && r->entry[i].behind > 0.0) {
+        perf_put_fixed_(o, r->entry[i].behind, 3);
+        perf_put_(o, "x the best; ");
+    }
+    if (i == 0 && r->status == PERF_OK && !r->forced)
+        perf_put_(o, "the baseline");
+    else
+        perf_put_(o, perf_verdict_text(&verdict));
+    perf_put_char_(o, '\n');
+}
+
+/* A row for each variant, then the sentences. */
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
+{
+    const perf_race_result *r = PERF_CAST_(const perf_race_result *, loop->result);
     char                    arm[40];
     int                     i;
 
     for (i = 0; i < r->count; i++) {
-        perf_out_ t = perf_out_open_(arm, sizeof arm);
-        perf_putf_(&t, ", %s", r->entry[i].name);
+        perf_out_ text = perf_out_open_(arm, sizeof arm);
+        perf_put_(&text, ", ");
+        perf_put_(&text, r->entry[i].name);
         if (r->entry[i].time.count)
-            perf_put_loop_row_(o, l->name, arm, &r->entry[i].time, r->entry[i].first_ns);
+            perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
     }
-    for (i = 0; i < r->count; i++) {
-        perf_putf_(o, "  %.255s, %.31s: %s", l->name, r->entry[i].name,
-                   r->forced                    ? ""
-                   : i == r->best               ? "the best; "
-                   : r->entry[i].within_noise   ? "within noise of the best; "
-                                                : "");
-        if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0)
-            perf_putf_(o, "%.3fx the best; ", r->entry[i].behind);
-        v = r->entry[i].verdict;
-        perf_putf_(o, "%s\n", i || r->status != PERF_OK || r->forced ? perf_verdict_text(&v)
-                                                                     : "the baseline");
-    }
+    for (i = 0; i < r->count; i++)
+        perf_put_variant_(o, loop, r, i);
     if (!r->count)
-        perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(r->status));
+        perf_put_unmeasured_(o, loop->name, r->status);
     perf_put_warnings_(o, r->warnings);
 }
 
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop)
 {
-    (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
-    if (l->note && *l->note)
-        perf_putf_(o, "    %s\n", l->note);
+    if (loop->kind == 1)
+        perf_put_bench_(o, loop);
+    else if (loop->kind == 2)
+        perf_put_ab_(o, loop);
+    else
+        perf_put_race_(o, loop);
+    if (loop->note && *loop->note) {
+        perf_put_(o, "    ");
+        perf_put_(o, loop->note);
+        perf_put_char_(o, '\n');
+    }
 }
 
-/* Benches and comparisons in the order they were begun; the list, perf_registry_read_()->results,
- * has the newest first.  It is copied: each loop lies in pages of its own, and to find the one
- * before each of 40,000 by a walk from the start took 84 s.                                      */
+PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
+{
+    static const char *const title[] = {"       p95", "       p99", "     first"};
+    int i;
+
+    perf_put_(o, "\n  ");
+    perf_put_padded_(o, "benchmark", perf_loop_name_width_(o));
+    perf_put_cell_(o, "median [95 % interval]", 34);
+    for (i = 0; i < perf_loop_columns_(o); i++)
+        perf_put_(o, title[i]);
+    perf_put_char_(o, '\n');
+}
+
+/* The loops in the order they were begun; the list has the newest first.  It is copied, because to
+ * walk it for each of 40,000 took 84 s.  *n: how many.  NULL: no memory.                         */
+PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *n)
+{
+    const perf_loop_ *loop, **all;
+    size_t            i;
+
+    *n = 0;
+    for (loop = newest; loop; loop = loop->next)
+        ++*n;
+    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(*n * sizeof *all));
+    for (loop = newest, i = *n; all && loop; loop = loop->next)
+        all[--i] = loop;
+    return all;
+}
+
 PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_   *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const perf_loop_ *l, *first, **all;
+    const perf_loop_ *loop, *newest, **all;
     perf_few_         few = PERF_ZERO;
-    size_t            n = 0, i, open = 0;
+    size_t            n, i, open = 0;
 
     if (!r || !PERF_ACQ_(&r->results) || !perf_loops_hold_(r))
         return;
-    first = PERF_ACQ_(&r->results);
-    perf_putf_(o, "\n  %-*s%34s%s\n", o->width && o->width < 66 ? o->width - 36 : 30, "benchmark",
-               "median [95 % interval]", o->width && o->width < 76   ? ""
-                                         : o->width && o->width < 86 ? "       p95"
-                                         : o->width && o->width < 96 ? "       p95       p99"
-                                                      : "       p95       p99     first");
-    for (l = first; l; l = l->next)
-        n++;
-    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(n * sizeof *all));
-    for (l = first, i = n; all && l; l = l->next)
-        all[--i] = l;
-    for (i = 0; i < n; i++, first = first->next) {
-        l = all ? all[i] : first;                   /* no memory: newest first                    */
-        if (PERF_GET_(&l->forgotten))
+    newest = PERF_ACQ_(&r->results);
+    perf_put_loops_head_(o);
+    all = perf_loops_in_order_(newest, &n);
+    for (i = 0; i < n; i++, newest = newest->next) {
+        loop = all ? all[i] : newest;           /* no memory: newest first                        */
+        if (PERF_GET_(&loop->forgotten))
             continue;
-        if (PERF_ACQ_(&l->done)) {
-            perf_put_loop_(o, l);
+        if (PERF_ACQ_(&loop->done)) {
+            perf_put_loop_(o, loop);
         } else {
-            perf_few_add_(&few, l->name);
+            perf_few_add_(&few, loop->name);
             open++;
         }
     }
     PERF_FREE(all);
     if (open) {
-        perf_putf_(o, "  %.0f %s begun, but not ended", PERF_CAST_(double, open),
-                   open == 1 ? "loop was" : "loops were");
+        perf_put_(o, "  ");
+        perf_put_u64_(o, open);
+        perf_put_(o, open == 1 ? " loop was begun, but not ended"
+                               : " loops were begun, but not ended");
         perf_put_few_(o, &few, open);
     }
     perf_loops_let_(r);

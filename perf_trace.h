@@ -126,18 +126,18 @@ typedef struct perf_edge_ {
     uint32_t name, depth;
 } perf_edge_;
 
-/* A scope that is open when its children are written comes into the file with a later write, and
- * begins before them.  If both begin at one moment (clocks tick every 10 ns), a viewer nests them
- * in the order of the file, and the scope would land inside its first child.  So the first child
- * of each open scope is moved, with all that begins at the same moment: by 1 ns if the open scope
- * is the outermost, by 2 ns in the next, and so on.  Then every scope begins before what is inside
- * it, whenever it is written.  `now`, and `old` from before the present write, hold for each depth
- * the ticks of the first begin in the file inside a scope which is not in the file yet.  now[0] is
- * no depth, but the last time in the file in ns.                                                 */
+/* A scope written after its first child must begin before it, or a viewer puts it inside that
+ * child: both may begin at one moment, as clocks tick every 10 ns.  So the first child at depth d
+ * of a scope that is still open begins d - 1 ns later, with all that begins at that moment.      */
 #define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
 #define PERF_TIES_NONE_ (~UINT64_C(0))
+typedef struct perf_firsts_ {   /* of a thread, kept between the writes of a stream               */
+    uint64_t last_ns;           /* the last time in the file                                      */
+    uint64_t ticks[PERF_TIES_]; /* by depth: the first begin in the file inside a scope that is   */
+} perf_firsts_;                 /* not; PERF_TIES_NONE_: none                                     */
 typedef struct perf_ties_ {
-    uint64_t *now, old[PERF_TIES_];
+    perf_firsts_ *now;
+    uint64_t      old[PERF_TIES_];      /* now->ticks before the present write                    */
 } perf_ties_;
 
 typedef struct perf_pf_ {
@@ -393,7 +393,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
 
     for (k = 2; k <= edge->depth % PERF_TIES_ && edge->name; k++)
         for (both = 0; both < 2; both++) {
-            at = both ? w->ties->old[k] : w->ties->now[k];
+            at = both ? w->ties->old[k] : w->ties->now->ticks[k];
             if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
@@ -406,7 +406,7 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
                                     uint64_t *ns)
 {
     for (; *depth < PERF_TIES_; ++*depth) {
-        uint64_t at = w->ties->now[*depth], moved;
+        uint64_t at = w->ties->now->ticks[*depth], moved;
         if (at == PERF_TIES_NONE_)
             continue;
         if (at > ticks)
@@ -473,7 +473,7 @@ PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
     end = w->room + 3 * n;
     perf_events_values_(e, w->registry, w->value);
     edge = perf_edges_(w, e);
-    while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
+    while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now->last_ns)
         perf_pf_late_(w, e, edge++);            /* scopes that were open at the write before      */
     if (edge == end)
         return;
@@ -484,7 +484,7 @@ PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
             perf_pf_name_(w, sequence, id);
     last = perf_pf_slices_(w, e, edge, end, sequence, last);
     if (w->ties)
-        w->ties->now[0] = last;
+        w->ties->now->last_ns = last;
 }
 
 PERF_COLD_FN_ void perf_pf_go_(void *with)
@@ -572,26 +572,47 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     s->pf.epoch = *k;
 }
 
-/* Brings ring_first up to date with the events that are about to be written, see perf_ties_. */
-PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const perf_events_ *e)
+PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
 {
-    uint64_t   *first = t->ring_first, at, i = e->count;
-    uint32_t    top = PERF_TIES_, d;
+    perf_firsts_ *first = PERF_PTR_(perf_firsts_ *, t->ring_first);
+
+    if (!first)
+        return;
+    memset(first, 255, sizeof *first);          /* PERF_TIES_NONE_                                */
+    first->last_ns = 0;
+}
+
+/* The firsts of a thread, all empty if new; NULL: no memory. */
+PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *r, perf_recorder_ *t)
+{
+    if (!t->ring_first) {
+        t->ring_first = PERF_CAST_(uint64_t *, perf_pool_(r, &r->pool, &r->pool_end,
+                                                          sizeof(perf_firsts_), 65536, 0));
+        perf_firsts_clear_(t);
+    }
+    return PERF_PTR_(perf_firsts_ *, t->ring_first);
+}
+
+/* Brings the firsts up to date with the events that are about to be written, see perf_ties_. */
+PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, const perf_events_ *e)
+{
+    uint64_t    at, i = e->count;
+    uint32_t    top = PERF_TIES_, depth;
     perf_zone_  z;
 
-    memcpy(s->ties.old, first, sizeof s->ties.old);
+    memcpy(s->ties.old, first->ticks, sizeof s->ties.old);
     s->ties.now = first;
     while (i-- > 0) {                           /* oldest first                                   */
         at = i;
         if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !PERF_KIND_SLICE_(z.kind))
             continue;
-        d = z.depth % PERF_TIES_;
-        for (; top > d; top--)
+        depth = z.depth % PERF_TIES_;
+        for (; top > depth; top--)
             if (top < PERF_TIES_)
-                first[top] = PERF_TIES_NONE_;
-        top = d;
-        if (z.start < first[d])
-            first[d] = z.start;
+                first->ticks[top] = PERF_TIES_NONE_;
+        top = depth;
+        if (depth > 0 && z.start < first->ticks[depth])
+            first->ticks[depth] = z.start;
     }
 }
 
@@ -659,15 +680,9 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
                                      (head - from - room) / sizeof(perf_event_) - n);
         from = head - room;
     }
-    if (!t->ring_first) {
-        t->ring_first = PERF_CAST_(
-            uint64_t *, perf_pool_(r, &r->pool, &r->pool_end, PERF_TIES_ * 8, 65536, 0));
-        if (!t->ring_first) {
-            perf_stream_fail_(s, PERF_ENOMEM);
-            return;
-        }
-        memset(t->ring_first, 255, PERF_TIES_ * 8);
-        t->ring_first[0] = 0;
+    if (!perf_firsts_of_(r, t)) {
+        perf_stream_fail_(s, PERF_ENOMEM);
+        return;
     }
     /* The child of a fork: a file of its own.  The parent's is left alone: another thread may have
      * been about to write it when the process was copied.                                        */
@@ -695,7 +710,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         }
         if (!e.count)
             break;
-        perf_stream_ties_(s, t, &e);
+        perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
         perf_pf_thread_(&s->pf, &e);
         perf_file_flush_(&s->pf.file);
         if (s->pf.file.failed || s->pf.no_memory) {
@@ -802,10 +817,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
                                           : 0);                                 /* no event       */
             PERF_SET_(&t->ring_sent, lost + gone);
             t->ring_at = t->ring_step = 0;
-            if (t->ring_first) {
-                memset(t->ring_first, 255, PERF_TIES_ * 8);
-                t->ring_first[0] = 0;
-            }
+            perf_firsts_clear_(t);
         }
         PERF_REL_(&r->stream, &s->head);
         perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
