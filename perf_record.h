@@ -51,7 +51,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_name_length_  bytes of a name that are kept; perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_  cells: owner only
- *   perf_depth_  open scopes; perf_scope_ticks_  time of scopes
+ *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
  *   perf_ring_dropped_, perf_ring_unsent_  events that are gone; perf_stream_flush_  writes one
  *       ring (lock held); perf_source_add_, perf_sources_collect_  durations from elsewhere
  *   perf_spent_since_  use of the process, of a thread; perf_member_ours_  a child of this process
@@ -63,6 +63,25 @@ PERF_FN perf_status perf_error(void);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
+}
+
 /* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
 PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 {
@@ -71,10 +90,16 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
     struct perf_usage_ u;
 
     if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) - (from ? from->ns : 0);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who) - (from ? from->cpu_ns : 0);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw) - (from ? from->switches : 0);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw) - (from ? from->waits : 0);
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
     }
 #endif
     (void)from, (void)who;
@@ -182,10 +207,10 @@ PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
 /* Zeroed bytes of the block; NULL: there is no room, which is counted. */
 PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
 {
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at;
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
 
-    at = PERF_GET_(&family->used) < PERF_FAMILY_BYTES_
-             ? __atomic_fetch_add(&family->used, size, 0) : PERF_FAMILY_BYTES_;
+    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+        at = __atomic_fetch_add(&family->used, size, 0);
     if (at + size <= PERF_FAMILY_BYTES_)
         return PERF_PTR_(char *, family) + at;
     (void)__atomic_fetch_add(&family->full, 1, 0);
@@ -217,12 +242,17 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
 /* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
 {
-    size_t size = bytes > PERF_CHILD_STEP_ ? bytes : PERF_CHILD_STEP_;
-    void  *p = r && r->member ? perf_family_take_(r->family, size) : PERF_NULL_;
+    void *p = PERF_NULL_;
 
-    if (p)
-        *step = size;
-    return p ? p : perf_pages_(*step, wipe);
+    if (r && r->member) {
+        if (bytes < PERF_CHILD_STEP_)
+            bytes = PERF_CHILD_STEP_;
+        p = perf_family_take_(r->family, bytes);
+    }
+    if (!p)
+        return perf_pages_(*step, wipe);
+    *step = bytes;
+    return p;
 }
 
 /* Shows the parents of a child a new recorder. */
@@ -230,8 +260,8 @@ PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
 {
     perf_member_ *m = r->member;
 
-    t->shown = m ? PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown))
-                 : PERF_NULL_;
+    if (m)
+        t->shown = PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown));
     if (t->shown) {
         t->shown->next = m->recorders;
         PERF_REL_(&m->recorders, t->shown);
@@ -495,7 +525,17 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 /* What the scopes are timed with when the counter will not do. */
 PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
 {
-    return !r->clock ? perf_ticks() : r->custom ? r->custom() : perf_now();
+    if (!r->clock)
+        return perf_ticks();
+    if (r->custom)
+        return r->custom();
+    return perf_now();
+}
+
+/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
+PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
+{
+    return r && r->clock ? 1.0 : perf_tick_ns_();
 }
 
 /* ---- names ---- */
@@ -552,7 +592,10 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
 
     if (!name)
         perf_fail_(r, PERF_EINVAL);
-    name = !name ? "(null)" : *name ? name : "(empty)";
+    if (!name)
+        name = "(null)";
+    else if (!*name)
+        name = "(empty)";
     length = perf_name_length_(name);
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
@@ -569,7 +612,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     if (place > PERF_NAME_MAX_)
         file += place - PERF_NAME_MAX_;
     place = PERF_LIBC_(strlen)(file);
-    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + (place ? place + 1 : 0)));
+    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + place + 1));
     if (!n)
         return PERF_NULL_;
     if (name[length]) {
@@ -605,11 +648,12 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
         return id;
     n = perf_name_intern_(r, site);
     perf_unlock_(r);
-    if (n)
-        PERF_REL_(&site->id, n->site.id);
-    else
+    if (!n) {
         perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
-    return n ? n->site.id : 0;
+        return 0;
+    }
+    PERF_REL_(&site->id, n->site.id);
+    return n->site.id;
 }
 
 /* ---- recorders ---- */
@@ -617,7 +661,8 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 /* Makes the ring, or hides it, as the switch says.  Pages cost nothing until they are touched. */
 PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
 {
-    int on = r->ring_events && !PERF_GET_(&r->trace_off);
+    int      on = r->ring_events && !PERF_GET_(&r->trace_off);
+    uint64_t limit = ~UINT64_C(0);
 
     if (!t->ring && on) {
         size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
@@ -625,10 +670,14 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
         if (!t->ring)
             perf_fail_(r, PERF_ENOMEM);
     }
-    PERF_SET_(&t->ring_mask, t->ring && on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
-    PERF_SET_(&t->ring_limit, !t->ring_mask                 ? UINT64_C(0)
-                              : PERF_ACQ_(&r->stream)       ? t->ring_head + sizeof(perf_event_)
-                                                            : ~UINT64_C(0));
+    if (!t->ring)
+        on = 0;
+    if (!on)
+        limit = 0;
+    else if (PERF_ACQ_(&r->stream))
+        limit = t->ring_head + sizeof(perf_event_);
+    PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_limit, limit);
 }
 
 /* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
@@ -737,17 +786,19 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t       bytes = t->request & PERF_ASK_RESET_ ? 0 : t->ring_head - t->ring_lost, i;
+    uint64_t       bytes = t->ring_head - t->ring_lost, i;
     uint64_t       size = r->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
     int            sent = perf_stream_flush_(r, t);
 
+    if (t->request & PERF_ASK_RESET_)
+        bytes = 0;
     if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
         PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
     if (bytes > size && !sent)
         PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
-    bytes = bytes > size ? size : bytes;
+    bytes = perf_smaller_(bytes, size);
     if (bytes && !r->retired)
         r->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
     if (r->retired && r->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
@@ -822,7 +873,10 @@ PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
 {
     uint32_t strayed = PERF_GET_(&t->strayed);
 
-    strayed = strayed >> 31 ? 0 : strayed < n ? strayed : PERF_CAST_(uint32_t, n);
+    if (strayed >> 31)                          /* below 0: went there                            */
+        strayed = 0;
+    if (strayed > n)
+        strayed = PERF_CAST_(uint32_t, n);
     if (strayed)
         perf_stray_(t, 0 - strayed);
     PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
@@ -846,7 +900,9 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
             }
         r->scan_at = 2 * r->alive + 64;
     }
-    t = r->alive == r->threads ? PERF_NULL_ : r->recorders;     /* none has ever gone             */
+    if (r->alive == r->threads)                 /* none has ever gone                             */
+        return PERF_NULL_;
+    t = r->recorders;
     while (t && !t->gone)
         t = t->next;
     if (!t || r->reading)                       /* a trace would have it twice                    */
@@ -1290,8 +1346,7 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
 PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
 {
-    uint64_t low = c->min ? c->min : 1;
-    uint64_t high = c->max < PERF_LONG_ ? c->max : PERF_LONG_;
+    uint64_t low = perf_larger_(c->min, 1), high = perf_smaller_(c->max, PERF_LONG_);
 
     if (low <= high && !c->held && !c->again_open) {
         PERF_SET_(&c->low, low);
@@ -1303,7 +1358,8 @@ PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    uint64_t most = (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1, in = d == 0 ? 1 : d > most ? most : d;
+    uint64_t most = (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1;
+    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
 
     if (!perf_buckets_room_(t, c, index, index))
@@ -1358,14 +1414,16 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
 PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
     perf_spent_ now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
-    double      ns = PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_());
+    double      ns = PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home);
     double      wall = PERF_CAST_(double, now.ns - last.ns);
     double      away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
 
     t->looked = now;
     if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
-        away -= wall > ns ? wall - ns : 0;
-    away = away < ns ? away : ns;
+        if (wall > ns)
+            away -= wall - ns;
+    if (away > ns)
+        away = ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
         PERF_CAST_(uint64_t, away) > t->away) {
         PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
@@ -1426,7 +1484,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
     perf_deeper_(t, ~UINT64_C(0));
     perf_cell_window_(c);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
-    within = within < d ? within : d;
+    within = perf_smaller_(within, d);
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d);
     PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
@@ -1451,10 +1509,12 @@ PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
 /* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
 PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
 {
-    uint64_t from = t->after.start > start ? t->after.start : start;
-    uint64_t inside = t->open->inside - t->after.inside;
+    const uint64_t from = perf_larger_(t->after.start, start);
+    const uint64_t inside = t->open->inside - t->after.inside;
 
-    return t->after.open == t->open && end > from && end - from > inside ? end - from - inside : 0;
+    if (t->after.open != t->open || end <= from || end - from <= inside)
+        return 0;
+    return end - from - inside;
 }
 
 /* The end of a scope of another thread: its name counts here, without a caller. */
@@ -1564,7 +1624,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         return;
     }
     if (s->start <= t->birth)                   /* begun before a reset: counts from there        */
-        s->start = t->birth < end ? t->birth : end;
+        s->start = perf_smaller_(t->birth, end);
     if (end < s->start) {
         perf_end_across_(t, c, outer);
         ordered = -1;
@@ -1726,22 +1786,25 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         return;
     }
     if (l->rec == t && l->start <= t->birth) {
-        l->start = t->birth < now ? t->birth : now;         /* it was served after `now` was read */
+        l->start = perf_smaller_(t->birth, now);            /* it was served after `now` was read */
         l->inside = l->total = 0;
     }
     d = perf_cell_close_(t, c, l->start, now);
     within = t->open->inside - l->inside;
-    within = within >> 63 ? 0 : within < d ? within : d;
-    own = t->open->sum - t->open->again;        /* if a call of the caller has ended: what it has */
-    own = l->total == own ? d : own + within - t->open->inside;
+    within = perf_between_(within, 0, d);
+    own = t->open->sum - t->open->again;
+    if (l->total == own)
+        own = d;
+    else                                        /* a call of the caller has ended: what it has    */
+        own += within - t->open->inside;
     if (c->parent != t->open || l->open != t->open)
         own = within = 0;                       /* its caller has ended, or is itself: no time    */
-    own = own >> 63 || own < within ? within : own > d ? d : own;
+    own = perf_between_(own, within, d);
     PERF_ADD_(c->inside, within + d - own);
     PERF_ADD_(c->again, d - own);
     PERF_ADD_(t->open->inside, own - within);
     perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
-    perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
+    perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home));
     perf_lap_at_(l, t, now);
 }
 
@@ -1768,6 +1831,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
 PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
 {
     perf_gauge_ *g = c->gauge;
+    double       sum;
 
     if (!g) {
         if (perf_grow_begin_(t)) {
@@ -1785,7 +1849,10 @@ PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value
     if (!g->n || value > perf_from_bits_(g->most))
         PERF_SET_(&g->most, perf_bits_(value));
     PERF_SET_(&g->last, perf_bits_(value));
-    PERF_SET_(&g->values, perf_bits_(g->n ? perf_from_bits_(g->values) + value : value));
+    sum = value;
+    if (g->n)
+        sum += perf_from_bits_(g->values);
+    PERF_SET_(&g->values, perf_bits_(sum));
     PERF_SET_(&g->at, now);
     PERF_ADD_(g->n, 1);
     return 1;
@@ -1821,22 +1888,26 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
     uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
-    uint64_t        parts = text ? length / 8 + 1 : value != PERF_NULL_;
+    uint64_t        part = PERF_REMARK_IS_VALUE_, parts = value != PERF_NULL_;
 
     if (!t || (value && !perf_is_nan_(*value) &&
                !perf_gauge_add_(t, c, *value, perf_scope_ticks_(t->home))))
         return;
     PERF_ADD_(c->count, 1);
+    if (text) {
+        part = PERF_REMARK_IS_TEXT_;
+        parts = length / 8 + 1;
+    }
     if (t->ring_limit) {
         at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
         for (i = 0; i < parts; i++) {
             bits = value ? perf_bits_(*value) : 0;
             if (text)
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i,
-                                   PERF_CAST_(size_t, length - 8 * i < 8 ? length - 8 * i : 8));
+                                   PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
             perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
-                        (text ? i ? PERF_REMARK_REST_ : PERF_REMARK_IS_TEXT_
-                              : PERF_REMARK_IS_VALUE_) | PERF_TAG_NAME_(c->tag) >> 24);
+                        part | PERF_TAG_NAME_(c->tag) >> 24);
+            part = PERF_REMARK_REST_;
         }
         perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
                         PERF_CAST_(uint64_t, perf_depth_(t)) << 56);

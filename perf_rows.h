@@ -17,7 +17,7 @@ PERF_BEGIN_DECLS
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
  *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
- *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
+ *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_, perf_sort_  a kind in words; a sort
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
 
@@ -263,12 +263,6 @@ PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
                                        "sync",  "device", "copy in", "copy out", "copy"};
 
     return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
-}
-
-/* Nanoseconds of one scope tick. */
-PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
-{
-    return r && r->clock ? 1.0 : perf_tick_ns_();
 }
 
 PERF_END_DECLS
