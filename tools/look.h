@@ -143,15 +143,17 @@ PERF_FN int look_open_target(look_target *t, const char *name, int cores)
 {
     struct stat s;
     char        why[300];
-    int         pid, number = name[strspn(name, "0123456789")] == '\0';
+    const int   number = name[strspn(name, "0123456789")] == '\0', path = strchr(name, '/') != NULL;
+    int         pid = path ? 0 : look_find_process(name, why, sizeof why);
 
-    if (!number && !stat(name, &s) && cores)
+    if (!pid && !number && cores && (path || !stat(name, &s)))
         return look_open_core(t, name) ? 0 : look_say("%s", t->error);
-    pid = look_find_process(name, why, sizeof why);
     memset(t, 0, sizeof *t);
     t->memory = t->core = -1;
+    if (path)
+        return look_say("the number or the name of a process is needed, not '%.60s'", name);
     if (!pid)
-        return look_say("%s%s", why, cores && strchr(name, '/') ? ", and there is no such file" : "");
+        return look_say("%s", why);
     return look_attach(t, pid) ? 0 : look_say("%s", t->error);
 }
 
@@ -332,6 +334,8 @@ PERF_FN int look_main(int argc, char **argv)
         status = look_say("%s has not recorded anything yet", t.program);
     if (!status && !look_read(&t, &p, &names, &r))
         status = look_say("%s has ended while it was read", t.program);
+    if (!status && !r.threads)
+        status = look_say("%s has not recorded anything yet", t.program);
     if (status) {
         look_close(&t);
         return status;

@@ -26,8 +26,9 @@ PERF_FN int look_unpack(look_target *t, int from)
     void  *(*create)(void) = NULL;
     size_t (*step)(void *, look_zstd_buffer *, look_zstd_buffer *) = NULL;
     unsigned (*is_error)(size_t) = NULL;
+    size_t (*release)(void *) = NULL;
     void    *library = look_dlopen ? look_dlopen("libzstd.so.1", 2) : NULL, *stream;
-    void    *symbol[3] = {NULL, NULL, NULL};
+    void    *symbol[4] = {NULL, NULL, NULL, NULL};
     char    *in, *out;
     FILE    *file = tmpfile();
     ssize_t  n;
@@ -40,8 +41,9 @@ PERF_FN int look_unpack(look_target *t, int from)
         symbol[0] = look_dlsym(library, "ZSTD_createDStream");
         symbol[1] = look_dlsym(library, "ZSTD_decompressStream");
         symbol[2] = look_dlsym(library, "ZSTD_isError");
+        symbol[3] = look_dlsym(library, "ZSTD_freeDStream");
     }
-    if (!symbol[0] || !symbol[1] || !symbol[2] || fd < 0) {
+    if (!symbol[0] || !symbol[1] || !symbol[2] || !symbol[3] || fd < 0) {
         (void)look_fail(t, "%s", fd < 0 ? "no room for the unpacked core file (TMPDIR)"
                                         : "the core file is packed with zstd, and libzstd.so.1 is "
                                           "not installed: unpack it with zstd -d");
@@ -52,6 +54,7 @@ PERF_FN int look_unpack(look_target *t, int from)
     memcpy(&create, &symbol[0], sizeof create);
     memcpy(&step, &symbol[1], sizeof step);
     memcpy(&is_error, &symbol[2], sizeof is_error);
+    memcpy(&release, &symbol[3], sizeof release);
     stream = create();
     in = (char *)ab_grow(NULL, CHUNK, 1);
     out = (char *)ab_grow(NULL, CHUNK, 1);
@@ -65,7 +68,9 @@ PERF_FN int look_unpack(look_target *t, int from)
     }
     free(in);
     free(out);
-    if (whole && stream && !left)
+    whole = whole && stream && !left;
+    (void)release(stream);
+    if (whole)
         return fd;
     (void)look_fail(t, "the packed core file is damaged or cut off, or there is no room for it");
     close(fd);

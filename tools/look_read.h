@@ -18,7 +18,7 @@ enum {
     LOOK_OPEN = 256,                    /* scopes that are shown of a chain                       */
     LOOK_FIBERS = 4096,
     LOOK_TURNS = 4,                     /* times that what changes meanwhile is read              */
-    LOOK_LOSS_KINDS = 6
+    LOOK_LOSS_KINDS = 7, LOOK_LOSSES_MOST = 16
 };
 
 /* What is measured; the numbers are part of the layout. */
@@ -73,7 +73,7 @@ typedef struct look_thread {
     int       gone, foreign, reset;     /* reset: it has yet to carry one out, and shows nothing  */
     int       torn;
     uint64_t  birth, ring, ring_next, ring_head, ring_lost, ring_more, ring_sent;
-    uint64_t  away, losses[LOOK_LOSS_KINDS];
+    uint64_t  away, losses[LOOK_LOSSES_MOST];
     uint32_t  away_in;
     uint64_t  late[16];
     size_t    first, cells;
@@ -525,7 +525,7 @@ PERF_FN void look_thread_take(const look_layout *l, const char *c, look_thread *
     k->ring_sent = look_get64(l, LOOK_RECORDER_RING_SENT, c);
     k->away = look_get64(l, LOOK_RECORDER_AWAY, c);
     k->away_in = look_get32(l, LOOK_RECORDER_AWAY_IN, c);
-    memcpy(k->losses, c + l->at[LOOK_RECORDER_LOSSES], sizeof k->losses);
+    memcpy(k->losses, c + l->at[LOOK_RECORDER_LOSSES], 8 * (size_t)l->at[LOOK_LOSSES]);
     for (i = 0; i < l->at[LOOK_LATE]; i++)
         memcpy(&k->late[i], c + l->at[LOOK_RECORDER_LATE] + 8 * i, 8);
     k->open.calls = look_get64(l, LOOK_RECORDER_EXTRA, c) - strayed;

@@ -368,6 +368,7 @@ PERF_FN void look_put_losses(perf_out_ *o, const look_reading *r, const look_nam
         {"begun_before_fork", "marks were begun before a fork and not counted in the child"},
         {"misused", "ends without a begin or NaN counts were ignored"},
         {"uncounted", "marks were not counted: no memory, or too many names"},
+        {"lost_to_clock", "marks ended at an earlier time than they began: the clock was set back"},
         {"cut_names", "names were cut to 255 bytes"},
         {"overwritten_events", "older trace events were overwritten: PERF_TRACE_EVENTS is the room"}};
     uint64_t n[LOOK_LOST_ALL];

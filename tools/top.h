@@ -326,7 +326,7 @@ PERF_FN void top_put(perf_out_ *o, const top_state *s)
     double        seconds;
     int           rows = s->height ? s->height - 4 : -1, open;
 
-    if (!s->has_now) {
+    if (!s->has_now || !s->now.threads) {
         perf_putf_(o, "%.40s (%.0f) has not recorded anything yet\n", s->target.program,
                    (double)s->target.pid);
         return;
