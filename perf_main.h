@@ -717,6 +717,47 @@ typedef struct perf_hand_ {
     perf_result        result;
 } perf_hand_;
 
+#if defined(__linux__) && !PERF_TCC_
+extern int perf_sched_getaffinity_(int, size_t, void *) __asm__(PERF_SYM_("sched_getaffinity"));
+#endif
+
+/* Processors that this process may use; 0: the system does not say.  Quotas of containers count as
+ * none.                                                                                          */
+PERF_COLD_FN_ size_t perf_processors_(void)
+{
+    size_t count = 0;
+#if defined(__linux__) && !PERF_TCC_
+    uint64_t mask[128];                 /* 8192 processors                                        */
+    size_t   i;
+
+    memset(mask, 0, sizeof mask);
+    if (perf_sched_getaffinity_(0, sizeof mask, mask) < 0)
+        return 0;
+    for (i = 0; i < sizeof mask / sizeof *mask; i++)
+        for (; mask[i]; mask[i] &= mask[i] - 1)
+            count++;
+#endif
+    return count;
+}
+
+/* How much of its typical speed a thread kept over the whole time.  The median slice does not know
+ * that more threads than processors take turns; the mean does.  What is lost beyond that, other
+ * programs took: it says nothing about this one.                                                 */
+PERF_COLD_FN_ double perf_hand_kept_(const perf_result *one, size_t threads)
+{
+    const double measured = perf_result_main_(one)->p50 / one->time.mean;
+    const size_t processors = perf_processors_();
+    double       least = 1.0;
+
+    if (processors && threads > processors)
+        least = PERF_CAST_(double, processors) / PERF_CAST_(double, threads);
+    if (!processors)
+        least = 0.0;
+    if (measured >= 1.0)
+        return 1.0;
+    return measured > least ? measured : least;
+}
+
 /* Rates add up: n threads do n times the work of one if nothing holds them up. */
 PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *h, size_t threads)
 {
@@ -726,11 +767,12 @@ PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *h, size_
     sum->percent_of_peak_gb = sum->percent_of_peak_gflop = 0.0;
     for (i = 0; i < threads; i++) {
         const perf_result *one = &h[i].result;
-        sum->gb_per_s += one->gb_per_s;
-        sum->items_per_s += one->items_per_s;
-        sum->gflop_per_s += one->gflop_per_s;
-        sum->percent_of_peak_gb += one->percent_of_peak_gb;
-        sum->percent_of_peak_gflop += one->percent_of_peak_gflop;
+        const double       kept = perf_hand_kept_(one, threads);
+        sum->gb_per_s += kept * one->gb_per_s;
+        sum->items_per_s += kept * one->items_per_s;
+        sum->gflop_per_s += kept * one->gflop_per_s;
+        sum->percent_of_peak_gb += kept * one->percent_of_peak_gb;
+        sum->percent_of_peak_gflop += kept * one->percent_of_peak_gflop;
     }
 }
 
@@ -741,7 +783,7 @@ PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
     size_t i;
 
     for (i = 0; i < threads; i++)
-        sum += 1e9 / perf_result_main_(&h[i].result)->p50;
+        sum += perf_hand_kept_(&h[i].result, threads) * 1e9 / perf_result_main_(&h[i].result)->p50;
     return sum;
 }
 
