@@ -187,6 +187,16 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
+/* n, at least low, at most high. */
+PERF_COLD_FN_ int perf_gpu_within_(int n, int low, int high)
+{
+    if (n < low)
+        return low;
+    if (n > high)
+        return high;
+    return n;
+}
+
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
@@ -195,13 +205,20 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
-    o.batch = o.cache == PERF_GPU_COLD ? 1 : o.batch < 0 ? 0 :
-              PERF_LOOP_AT_MOST_(o.batch, PERF_GPU_MOST_BATCH_);
-    o.warmup = o.warmup <= 0 ? 0 : o.warmup < 3 ? 3 : o.warmup;
-    o.samples = o.samples < 0 ? 0 : PERF_LOOP_AT_MOST_(o.samples, PERF_LOOP_MAX_SAMPLES_);
+    o.batch = perf_gpu_within_(o.batch, 0, PERF_GPU_MOST_BATCH_);
+    if (o.cache == PERF_GPU_COLD)
+        o.batch = 1;
+    if (o.warmup > 0)
+        o.warmup = perf_gpu_within_(o.warmup, 3, o.warmup);
+    else
+        o.warmup = 0;
+    o.samples = perf_gpu_within_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
-    o.gate_ms = o.gate_ms < 0.0 ? -1.0 : perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
+    if (o.gate_ms < 0.0)
+        o.gate_ms = -1.0;
+    else
+        o.gate_ms = perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
     o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
     o.energy = perf_or_default_(o.energy, 0.01, 1e3, 0.0);
@@ -217,15 +234,19 @@ PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_default(void)
 
 PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab_opts o = opts ? *opts : perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts o = PERF_ZERO;
 
+    if (opts)
+        o = *opts;
     o.device = perf_gpu_bench_resolve_(&o.device);
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs > 0 ? PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_) : 30;
-    o.max_pairs = o.max_pairs > 0 ? o.max_pairs : PERF_GPU_MOST_SAMPLES_;
-    o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
-    o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
+    if (o.min_pairs <= 0)
+        o.min_pairs = 30;
+    if (o.max_pairs <= 0)
+        o.max_pairs = PERF_GPU_MOST_SAMPLES_;
+    o.min_pairs = perf_gpu_within_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = perf_gpu_within_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     return o;
 }
 
@@ -363,16 +384,21 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
 
     while (!open && turns++ <= w->limit_ns && perf_now() - began <= w->limit_ns)
         open = PERF_ACQ_(&w->flag);
-    PERF_REL_(&w->out, open ? 1u : 2u);
+    if (open)
+        PERF_REL_(&w->out, 1u);
+    else
+        PERF_REL_(&w->out, 2u);
 }
 
 /* Reads that much, or writes zeros where our kernels cannot be loaded. */
 PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
-    unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
+    unsigned blocks = 8 * 128;                  /* 8 for each multiprocessor */
     void    *parameter[] = {&at, &vectors};
 
+    if (s->multiprocessors)
+        blocks = PERF_CAST_(unsigned, 8 * s->multiprocessors);
     if (!s->sweep_kernel)
         return s->t->fill(at, 0, PERF_CAST_(size_t, bytes), s->stream);
     if (vectors / 256 + 1 < blocks)
@@ -426,42 +452,69 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
     return 1;
 }
 
-/* Fills `now`.  The gate is open afterwards whatever happened. */
+/* The clock of the device while it is busy with the slice, and what holds it back. */
+PERF_COLD_FN_ void perf_gpu_telemetry_(perf_gpu_loop_ *s)
+{
+    unsigned mhz = 0;
+
+    s->now.throttle = 0;
+    s->now.sm_mhz = 0;
+    if (!perf_gpu_clock_(s->t, s->device, &mhz, &s->now.throttle))
+        s->now.sm_mhz = mhz;
+}
+
+/* Waits for the slice and reads its time; 0: an error. */
+PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
+{
+    float ms = 0.0f;
+    int   code;
+
+    if (inside)
+        code = s->t->stream_sync(s->stream);
+    else
+        code = s->t->event_sync(s->event[1]);
+    if (!perf_gpu_try_(s, code) ||
+        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])))
+        return 0;
+    if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
+        return perf_gpu_try_(s, 999);
+    if (PERF_ACQ_(&s->word->out) == 2) {
+        s->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
+        s->r.gate_timeouts++;
+    }
+    s->now.ns = 0.0;
+    if (ms > 0.0f)
+        s->now.ns = PERF_CAST_(double, ms) * 1e6;
+    return 1;
+}
+
+/* Fills `now`.  The gate is open afterwards whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
 {
     perf_gpu_sample *x = &s->now;
-    float            ms = 0.0f;
-    unsigned         mhz = 0;
-    int              pending, inside = s->inside && s->arm[s->variant].exec;
+    const int        inside = s->inside && s->arm[s->variant].exec;
+    int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
-    x->host_ns = perf_timer_since_(s->host0, perf_now());
-    x->host_ns = x->host_ns > 0.0 ? x->host_ns : 0.0;           /* a clock that went back */
+    x->host_ns = perf_most_(perf_timer_since_(s->host0, perf_now()), 0.0);  /* or it went back */
     s->opened = 0;
-    if (inside) {
-        pending = PERF_GPU_NOT_READY;           /* no host between the nodes of a graph */
-    } else {
+    if (!inside) {
         if (s->phase == PERF_GPU_WARM_)
             s->arm[s->variant].ahead += s->t->stream_query(s->stream) == PERF_GPU_NOT_READY;
         if (!perf_gpu_try_(s, s->t->event_record(s->event[1], s->stream)))
             return perf_gpu_let_go_(s);
-        pending = s->t->event_query(s->event[0]);  /* the proof: it could not have begun yet */
+        pending = s->t->event_query(s->event[0]);       /* the proof: it could not have begun yet */
     }
     PERF_REL_(&s->word->flag, 1u);
     if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(s, pending))
         return 0;
-    x->flags = pending != PERF_GPU_NOT_READY ? PERF_GPU_SAMPLE_EXPOSED : 0;
-    x->throttle = 0;                            /* asked for while the device is busy with it */
-    x->sm_mhz = telemetry && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle) ? mhz : 0;
-    if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->event[1])) ||
-        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])) ||
-        !perf_gpu_try_(s, ms > -1e11f && ms < 1e11f ? 0 : 999)) /* the driver's mistake */
-        return 0;
-    if (PERF_ACQ_(&s->word->out) == 2) {
-        x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
-        s->r.gate_timeouts++;
-    }
-    x->ns = ms > 0.0f ? PERF_CAST_(double, ms) * 1e6 : 0.0;
-    return 1;
+    x->flags = 0;
+    if (pending != PERF_GPU_NOT_READY)
+        x->flags = PERF_GPU_SAMPLE_EXPOSED;
+    x->throttle = 0;
+    x->sm_mhz = 0;
+    if (telemetry)
+        perf_gpu_telemetry_(s);
+    return perf_gpu_slice_read_(s, inside);
 }
 
 /* A slice with nothing but a sweep in it, or nothing at all: `bytes` 0. */
@@ -490,11 +543,32 @@ PERF_FN double perf_gpu_gcd_(double a, double b)
     return a;
 }
 
-/* The step of the event clock, from the differences between elapsed times of many lengths; and what
- * two events with nothing between them give.                                                     */
+/* The step of a clock that told these n times, ascending: what all differences are multiples of. */
+PERF_COLD_FN_ double perf_gpu_step_of_(const double *x, size_t n)
+{
+    double d, whole, step = 0.0;
+    size_t i;
+
+    for (i = 1; i < n; i++) {
+        d = x[i] - x[i - 1];
+        if (d <= 0.4)
+            continue;
+        if (!(step > 0.0))
+            step = d;
+        else
+            step = perf_gpu_gcd_(perf_most_(step, d), perf_least_(step, d));
+    }
+    whole = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
+    if (perf_fabs_(step - whole) < 0.1)         /* a float of ms is good for that much */
+        return whole;
+    return step;
+}
+
+/* The step of the event clock, from elapsed times of many lengths; and what two events with nothing
+ * between them give.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
 {
-    double x[120], d, step = 0.0, empty[15];
+    double x[120], bytes, empty[15];
     size_t i, n = 0;
 
     for (i = 0; i < 15; i++) {
@@ -503,8 +577,8 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         empty[i] = s->now.ns;
     }
     for (i = 0; i < 120; i++) {                 /* work whose time differs from round to round */
-        d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
-        if (!perf_gpu_slice_swept_(s, PERF_CAST_(int, i & 1), d))
+        bytes = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
+        if (!perf_gpu_slice_swept_(s, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
         if (s->now.ns > 0.4 && s->now.ns < 60e3)
             x[n++] = s->now.ns;
@@ -514,15 +588,12 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     s->r.overhead_ns = empty[7];
     s->idle = 2.0 * empty[13] - empty[0];       /* plus once what they scatter by */
     perf_sort_values(x, n);
-    for (i = 1; i < n; i++) {
-        d = x[i] - x[i - 1];
-        if (d > 0.4)
-            step = step > 0.0 ? d < step ? perf_gpu_gcd_(step, d) : perf_gpu_gcd_(d, step) : d;
+    s->r.quantum_ns = perf_gpu_step_of_(x, n);
+    if (!(s->r.quantum_ns > 0.0)) {             /* all alike: no finer than that */
+        s->r.quantum_ns = 1000.0;
+        if (n)
+            s->r.quantum_ns = x[0];
     }
-    d = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
-    if (step - d < 0.1 && d - step < 0.1)       /* a float of ms is good for that much */
-        step = d;
-    s->r.quantum_ns = step > 0.0 ? step : n ? x[0] : 1000.0;     /* all alike: no finer than that */
     return 1;
 }
 
@@ -543,7 +614,8 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
 
     if (!s->r.gate)
         return 1;
-    s->own_word.limit_ns = limit < 2000000 ? limit : 2000000;
+    if (limit > 2000000)
+        s->own_word.limit_ns = 2000000;
     for (i = 0; i < 3 && late == i; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(s, 1, 0))
@@ -572,13 +644,17 @@ PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *s, int which)
         code = s->t->device_attribute(&v, which, s->device);
     if (code == PERF_GPU_SHUT_DOWN)
         (void)perf_gpu_try_(s, code);
-    return code || v < 0 ? 0 : v;
+    if (code || v < 0)
+        return 0;
+    return v;
 }
 
 /* In the stream's order where that can be: a plain free waits for the whole device. */
 PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
 {
-    return s->on_stream ? s->t->mem_free_on(s->scratch, s->stream) : s->t->mem_free(s->scratch);
+    if (s->on_stream)
+        return s->t->mem_free_on(s->scratch, s->stream);
+    return s->t->mem_free(s->scratch);
 }
 
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
@@ -591,14 +667,19 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 
     if (!t->mem_alloc || !t->mem_free || !t->fill)
         return;
-    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+    for (i = 3 * !large; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
         bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
         s->on_stream = t->mem_alloc_on && t->mem_free_on &&
                        !t->mem_alloc_on(&s->scratch, bytes, s->stream);
-        code = s->on_stream ? 0 : t->mem_alloc(&s->scratch, bytes);
-        s->scratch = code ? 0 : s->scratch;
+        code = 0;
+        if (!s->on_stream)
+            code = t->mem_alloc(&s->scratch, bytes);
+        if (code)
+            s->scratch = 0;
     }
-    s->scratch_bytes = s->scratch ? bytes : 0;
+    s->scratch_bytes = 0;
+    if (s->scratch)
+        s->scratch_bytes = bytes;
     if (!perf_gpu_attempt_(s, code) || !s->scratch ||
         perf_gpu_attempt_(s, t->fill(s->scratch, 0, bytes, s->stream)))
         return;
@@ -636,7 +717,8 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
         if (!s->down)
             (void)t->host_free(p);
     }
-    s->r.gate = t->host_func ? 2 : 0;
+    if (t->host_func)
+        s->r.gate = 2;
 }
 
 PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *why)
@@ -703,7 +785,8 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     uint64_t          t;
     double            joules, heat, busy;
 
-    a->runs += a->exec ? 0 : s->shown;
+    if (!a->exec)
+        a->runs += s->shown;
     if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
         (e->rounds++ && !perf_gpu_try_(s, s->t->event_sync(s->event[e->rounds & 1]))))
         return 1;
@@ -720,7 +803,8 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
             e->joules[last] = joules;
             heat = perf_gpu_meter_(s->t, s->device, 1);
             busy = perf_gpu_meter_(s->t, s->device, 2);
-            e->celsius = heat > e->celsius && heat < 1e3 ? heat : e->celsius;
+            if (heat < 1e3)
+                e->celsius = perf_most_(heat, e->celsius);
             if (busy >= 0.0 && busy <= 100.0)
                 e->busy += (busy - e->busy) / ++e->readings;
         }
@@ -737,13 +821,18 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_gpu_loop_ *s)
     const perf_gpu_arm_ *a;
     uint64_t             n;
 
-    s->variant = s->phase == PERF_GPU_ENERGY_ ? s->variant + 1 : 0;
+    if (s->phase == PERF_GPU_ENERGY_)
+        s->variant++;
+    else
+        s->variant = 0;
     if (!(s->r.opts.energy > 0.0) || s->variant == s->arms || s->r.status != PERF_OK)
         return 0;
     s->phase = PERF_GPU_ENERGY_;
     a = &s->arm[s->variant];
     n = (1 + PERF_CAST_(uint64_t, 10e6 / (a->fastest + 10e3))) * a->batch;
-    return a->exec ? n : PERF_LOOP_AT_MOST_(n, a->most);
+    if (!a->exec && n > a->most)
+        return a->most;
+    return n;
 }
 
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *e)
@@ -769,16 +858,19 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
 {
     uint64_t began = perf_now();
     double   ns = 0.0;
-    int      code = perf_gpu_attempt_(s, s->t->ctx_record(s->ctx, s->event[2]))
-                        ? PERF_GPU_NOT_READY : 1;
+    int      code = PERF_GPU_NOT_READY;
 
+    if (!perf_gpu_attempt_(s, s->t->ctx_record(s->ctx, s->event[2])))
+        return -1.0;
     for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
         code = s->t->event_query(s->event[2]);
         ns = PERF_CAST_(double, perf_now() - began);
     }
-    if (code && code != PERF_GPU_NOT_READY)
-        (void)perf_gpu_attempt_(s, code);
-    return code == PERF_GPU_NOT_READY ? -2.0 : code ? -1.0 : ns;
+    if (code == PERF_GPU_NOT_READY)
+        return -2.0;
+    if (!perf_gpu_attempt_(s, code))
+        return -1.0;
+    return ns;
 }
 
 /* Does the body leave work on other streams?  The context must be quiet in front of it, and still
@@ -793,7 +885,7 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
     s->elsewhere |= ns < 0.0 || (after && ns > 4.0 * s->quiet_ns + 10e3);
     if (ns < 0.0) {
         s->probed = 8;                          /* somebody is busy for long: nothing can be told */
-        s->busy = after ? s->busy : 0;
+        s->busy *= after;
     } else if (after) {
         s->probed++;
         s->busy += ns > 4.0 * s->quiet_ns + 10e3;
@@ -805,21 +897,27 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
     }
 }
 
+/* 1: two readings of one thing agree to 2 %. */
+PERF_FN int perf_gpu_agree_(double a, double b)
+{
+    return perf_fabs_(a - b) <= 0.02 * a;
+}
+
 /* A warm-up launch has ended.  1: enough.  A clock that reads the same twice may not have been
  * read anew: so the times of three blocks of 5 ms have to agree, and the clock with them.        */
 PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     uint64_t t = perf_now();
-    double   now, mhz = PERF_CAST_(double, s->now.sm_mhz);
-    int      least = s->r.opts.warmup > 3 ? s->r.opts.warmup : 3;
+    double   mhz = PERF_CAST_(double, s->now.sm_mhz);
+    int      least = perf_gpu_within_(s->r.opts.warmup, 3, s->r.opts.warmup + 3);
 
-    s->block = s->block > 0.0 && s->block <= s->now.ns ? s->block : s->now.ns;
+    if (!(s->block > 0.0 && s->block <= s->now.ns))
+        s->block = s->now.ns;
     if (t - s->block_began > 5000000) {
-        now = s->block - s->block_before;
-        mhz -= PERF_CAST_(double, s->mhz_before);
-        s->calm = s->block_before > 0.0 && (now < 0.0 ? -now : now) <= 0.02 * s->block &&
-                  (mhz < 0.0 ? -mhz : mhz) <= 0.02 * PERF_CAST_(double, s->now.sm_mhz)
-                      ? s->calm + 1 : 0;
+        s->calm++;
+        if (!(s->block_before > 0.0) || !perf_gpu_agree_(s->block, s->block_before) ||
+            !perf_gpu_agree_(mhz, PERF_CAST_(double, s->mhz_before)))
+            s->calm = 0;
         s->block_before = s->block;
         s->mhz_before = s->now.sm_mhz;
         s->block = 0.0;
@@ -837,39 +935,49 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
+/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  0: nothing. */
+PERF_COLD_FN_ uint64_t perf_gpu_probed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+{
+    /* How far two events scatter, but less than so many of the shortest kernels take. */
+    const double scatter = perf_least_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+
+    s->probing = 0;
+    if (s->now.ns <= s->r.overhead_ns + scatter + 2.0 * s->r.quantum_ns) {
+        s->r.warnings |= PERF_WARN_STREAM;
+        return PERF_CAST_(uint64_t, perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_));
+    }
+    a->steady = 1;
+    return a->batch;
+}
+
 /* Iterations of the arm's next slice, until a batch is long beside the step of the event clock. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
-    double want = s->r.quantum_ns > s->r.overhead_ns ? s->r.quantum_ns : s->r.overhead_ns, grow;
+    const double want = perf_most_(s->r.quantum_ns, s->r.overhead_ns) / PERF_GPU_PERCENT_;
+    double       grow = 32.0;
 
-    want /= PERF_GPU_PERCENT_;
-    if (s->probing) {
-        s->probing = 0;
-        /* How far two events scatter, but less than so many of the shortest kernels take. */
-        grow = PERF_LOOP_AT_MOST_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
-        if (s->now.ns <= s->r.overhead_ns + grow + 2.0 * s->r.quantum_ns) {
-            s->r.warnings |= PERF_WARN_STREAM;
-            return PERF_CAST_(uint64_t, perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_));
-        }
-        a->steady = 1;
-        return a->batch;
-    }
+    if (s->probing)
+        return perf_gpu_probed_(s, a);
     if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && a->batch > 1) {
         a->batch = a->most = a->batch / 2;      /* the driver's queue is full: fewer */
         a->readings = 0;
         return a->batch;
     }
-    a->fastest = !a->readings++ || s->now.ns < a->fastest ? s->now.ns : a->fastest;
+    if (!a->readings++ || s->now.ns < a->fastest)
+        a->fastest = s->now.ns;
     if (s->r.opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off ||
         (s->own_graph && a->readings > 1)) {    /* what is in a graph is on no other stream */
         s->probing = a->readings > 1 && !s->own_graph && perf_gpu_is_idle_(s, a->fastest);
         a->steady = a->readings > 1 && !s->probing;
-        return s->probing ? PERF_GPU_PROBES_ : a->batch;    /* not sure: many short kernels show */
+        if (s->probing)
+            return PERF_GPU_PROBES_;            /* not sure: many short kernels show */
+        return a->batch;
     }
-    grow = a->fastest > 0.0 ? 1.1 * want / a->fastest : 32.0;
-    grow = grow > 32.0 ? 32.0 : grow < 1.3 ? 1.3 : grow;
+    if (a->fastest > 0.0)
+        grow = perf_most_(1.3, perf_least_(32.0, 1.1 * want / a->fastest));
     a->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, a->batch) * grow) + 1;
-    a->batch = a->batch > a->most ? a->most : a->batch;
+    if (a->batch > a->most)
+        a->batch = a->most;
     a->readings = 0;
     return a->batch;
 }
@@ -896,30 +1004,54 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 {
     double a = s->arm[0].fastest, b = s->arm[1].fastest;
 
-    return a > 0.0 && b > 0.0 ? perf_step_log_(s->r.quantum_ns / a, s->r.quantum_ns / b) : 0.0;
+    if (!(a > 0.0) || !(b > 0.0))
+        return 0.0;
+    return perf_step_log_(s->r.quantum_ns / a, s->r.quantum_ns / b);
+}
+
+/* The most samples of an arm. */
+PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
+{
+    if (s->arms == 2)
+        return PERF_CAST_(size_t, s->ab_opts.max_pairs);
+    if (s->r.opts.samples)
+        return PERF_CAST_(size_t, s->r.opts.samples);
+    return PERF_GPU_MOST_SAMPLES_;
+}
+
+/* The round that has ended counts or not, and is repeated or not: a throttled one until there were
+ * too many in a row or half of the time is spent. */
+PERF_COLD_FN_ void perf_gpu_judge_round_(perf_gpu_loop_ *s, size_t most, double spent)
+{
+    if (!(s->useless & PERF_GPU_SAMPLE_THROTTLED)) {
+        s->hot = 0;
+        return;
+    }
+    s->hot++;
+    if (s->hot < PERF_GPU_HOT_IN_A_ROW_ && spent < 0.5)
+        s->again += s->again < most;
+    else
+        s->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
 }
 
 /* A sample of each arm was filed; spent: of the time there is.  1: no more. */
 PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, double spent)
 {
     perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
-    const size_t   most = PERF_CAST_(size_t, s->arms == 2 ? s->ab_opts.max_pairs
-                                             : s->r.opts.samples ? s->r.opts.samples
-                                                                 : PERF_GPU_MOST_SAMPLES_);
+    const size_t   most = perf_gpu_most_samples_(s);
     perf_decision  d = PERF_INCONCLUSIVE;
     perf_summary   sum;
+    size_t         least = 3;
     int            i;
 
-    s->hot = s->useless & PERF_GPU_SAMPLE_THROTTLED ? s->hot + 1 : 0;
-    if (s->hot && s->hot < PERF_GPU_HOT_IN_A_ROW_ && spent < 0.5)
-        s->again += s->again < most;
-    else
-        s->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    if (s->arms == 2)
+        least = 7;
+    perf_gpu_judge_round_(s, most, spent);
     for (i = 0; !s->useless && i < s->arms; i++)
         s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
     if (!s->useless && s->typical)
         d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
-    if (a->count >= most + s->again || (spent > 1 && a->count >= (s->arms == 2 ? 7 : 3)) ||
+    if (a->count >= most + s->again || (spent > 1 && a->count >= least) ||
         (!a->cleans && a->count >= 30))
         return 1;
     if (s->arms == 2)
@@ -933,7 +1065,9 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, double spent)
 
 PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
 {
-    return s->arms == 2 ? PERF_CAST_(int, perf_random_(&s->coin) >> 63) : 0;
+    if (s->arms != 2)
+        return 0;
+    return PERF_CAST_(int, perf_random_(&s->coin) >> 63);
 }
 
 /* All arms are steady: on to the graph, or to the samples. */
@@ -966,7 +1100,8 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
     ok = !s->inside || perf_gpu_attempt_(s, s->t->event_record_flags(s->event[1], s->stream, 1));
     ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok && !s->spoilt;
     ok = ok && perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0));
-    a->exec = ok ? a->exec : PERF_NULL_;
+    if (!ok)
+        a->exec = PERF_NULL_;
     if (graph && !s->down)
         (void)s->t->graph_destroy(graph);
     return ok;
@@ -994,18 +1129,96 @@ PERF_COLD_FN_ uint64_t perf_gpu_to_capture_(perf_gpu_loop_ *s, int more)
     for (i = 0; i < s->arms; i++) {
         s->arm[i].plain = s->arm[i].batch;
         if (more)
-            s->arm[i].batch = s->arm[i].batch > 300 ? 1000 : 3 * s->arm[i].batch;
+            s->arm[i].batch *= 3;
+        if (more && s->arm[i].batch > 900)
+            s->arm[i].batch = 1000;
     }
     s->phase = PERF_GPU_CAPTURE_;
     s->variant = 0;
     return s->arm[0].batch;
 }
 
-PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
+/* Each phase has a function that ends it: iterations of the next slice, 0: no more. */
+PERF_COLD_FN_ uint64_t perf_gpu_first_ended_(perf_gpu_loop_ *s, uint64_t now)
+{
+    s->arm[s->variant].first_ns = s->now.ns;
+    s->variant = s->arms - 1 - s->variant;
+    if (!s->arm[s->variant].launches)
+        return 1;
+    s->phase = PERF_GPU_WARM_;
+    s->warm_began = s->block_began = now;
+    s->warm_limit = 0.25e9 * s->r.opts.max_seconds;
+    return 1;
+}
+
+PERF_COLD_FN_ uint64_t perf_gpu_warm_ended_(perf_gpu_loop_ *s, double spent)
 {
     perf_gpu_arm_ *a = &s->arm[s->variant];
-    uint64_t       n, t = perf_now();
-    double         spent = PERF_CAST_(double, t - s->began) / (s->r.opts.max_seconds * 1e9);
+    const int      late = spent > 1 && a->launches >= 3;
+
+    s->variant = s->arms - 1 - s->variant;
+    if (!perf_gpu_warm_(s, a) && !late)
+        return 1;
+    if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
+        s->r.warnings |= PERF_WARN_STREAM;
+    s->phase = PERF_GPU_GROW_;
+    s->variant = 0;
+    return s->arm[0].batch;
+}
+
+PERF_COLD_FN_ uint64_t perf_gpu_grow_ended_(perf_gpu_loop_ *s)
+{
+    perf_gpu_arm_ *a = &s->arm[s->variant];
+    const uint64_t n = perf_gpu_grow_(s, a);
+    const int      more = !s->r.opts.batch && s->r.opts.cache != PERF_GPU_COLD && !s->own_graph;
+
+    if (!n || !a->steady)
+        return n;
+    if (s->variant < s->arms - 1)
+        return s->arm[++s->variant].batch;
+    if (s->arms == 2)
+        (void)perf_seq_init(&s->seq, &s->ab_opts.accept.rule, s->ab_opts.accept.confidence,
+                            perf_gpu_tick_(s));
+    if ((s->r.opts.graph || s->own_graph) && perf_gpu_can_graph_(s))
+        return perf_gpu_to_capture_(s, more);
+    if (s->r.opts.graph)
+        s->r.warnings |= PERF_WARN_NO_GRAPH;
+    perf_gpu_ready_(s);
+    return s->arm[s->variant].batch;
+}
+
+PERF_COLD_FN_ uint64_t perf_gpu_discard_ended_(perf_gpu_loop_ *s)
+{
+    s->variant = s->arms - 1 - s->variant;
+    if (--s->discard <= 0) {
+        s->phase = PERF_GPU_SAMPLE_;
+        s->variant = perf_gpu_flip_(s);
+    }
+    return s->arm[s->variant].batch;
+}
+
+PERF_COLD_FN_ uint64_t perf_gpu_sample_ended_(perf_gpu_loop_ *s, double spent)
+{
+    const uint32_t useless = perf_gpu_file_(s, &s->arm[s->variant]);
+
+    if (!s->second)
+        s->useless = 0;
+    s->useless |= useless;
+    if (++s->second < s->arms) {
+        s->variant ^= 1;
+        return s->arm[s->variant].batch;
+    }
+    if (perf_gpu_enough_(s, spent))
+        return perf_gpu_energy_next_(s);
+    s->second = 0;
+    s->variant = perf_gpu_flip_(s);
+    return s->arm[s->variant].batch;
+}
+
+PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
+{
+    const uint64_t now = perf_now();
+    const double   spent = PERF_CAST_(double, now - s->began) / (s->r.opts.max_seconds * 1e9);
 
     if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
         return perf_gpu_to_capture_(s, 0);
@@ -1015,82 +1228,48 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         s->phase = PERF_GPU_FIRST_;
         return 1;
     case PERF_GPU_FIRST_:
-        a->first_ns = s->now.ns;
-        s->variant = s->arms - 1 - s->variant;
-        if (!s->arm[s->variant].launches)
-            return 1;
-        s->phase = PERF_GPU_WARM_;
-        s->warm_began = s->block_began = t;
-        s->warm_limit = 0.25e9 * s->r.opts.max_seconds;
-        return 1;
+        return perf_gpu_first_ended_(s, now);
     case PERF_GPU_WARM_:
-        s->variant = s->arms - 1 - s->variant;
-        if (!perf_gpu_warm_(s, a) && !(spent > 1 && a->launches >= 3))
-            return 1;
-        if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
-            s->r.warnings |= PERF_WARN_STREAM;
-        s->phase = PERF_GPU_GROW_;
-        s->variant = 0;
-        return s->arm[0].batch;
+        return perf_gpu_warm_ended_(s, spent);
     case PERF_GPU_GROW_:
-        n = perf_gpu_grow_(s, a);
-        if (!n || !a->steady)
-            return n;
-        if (s->variant < s->arms - 1)
-            return s->arm[++s->variant].batch;
-        if (s->arms == 2)
-            (void)perf_seq_init(&s->seq, &s->ab_opts.accept.rule, s->ab_opts.accept.confidence,
-                                perf_gpu_tick_(s));
-        if ((s->r.opts.graph || s->own_graph) && perf_gpu_can_graph_(s))
-            return perf_gpu_to_capture_(s, !s->r.opts.batch && s->r.opts.cache != PERF_GPU_COLD &&
-                                               !s->own_graph);
-        if (s->r.opts.graph)
-            s->r.warnings |= PERF_WARN_NO_GRAPH;
-        perf_gpu_ready_(s);
-        break;
+        return perf_gpu_grow_ended_(s);
     case PERF_GPU_CAPTURE_:
         if (!perf_gpu_captured_(s))
             perf_gpu_no_graph_(s);
         else if (++s->variant == s->arms)
             perf_gpu_ready_(s);
-        break;
+        return s->arm[s->variant].batch;
     case PERF_GPU_DISCARD_:
-        s->variant = s->arms - 1 - s->variant;
-        if (--s->discard <= 0) {
-            s->phase = PERF_GPU_SAMPLE_;
-            s->variant = perf_gpu_flip_(s);
-        }
-        break;
+        return perf_gpu_discard_ended_(s);
     case PERF_GPU_ENERGY_:
-        return perf_gpu_energy_round_(s, a) ? perf_gpu_energy_next_(s) : s->shown;
-    default:
-        s->useless = perf_gpu_file_(s, a) | (s->second ? s->useless : 0);
-        if (++s->second < s->arms) {
-            s->variant ^= 1;
-            break;
-        }
-        if (perf_gpu_enough_(s, spent))
+        if (perf_gpu_energy_round_(s, &s->arm[s->variant]))
             return perf_gpu_energy_next_(s);
-        s->second = 0;
-        s->variant = perf_gpu_flip_(s);
+        return s->shown;
+    default:
+        return perf_gpu_sample_ended_(s, spent);
     }
-    return s->arm[s->variant].batch;
 }
 
 /* The profiler that runs this program, if any, begins or ends to record. */
 PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
 {
     static const char *const roctx[] = {"librocprofiler-sdk-roctx.so.1", PERF_NULL_};
-    int  (*call)(void) = on ? s->t->profiler_start : s->t->profiler_stop;
+    static const char *const word[2] = {"Pause", "Resume"};
+    int  (*call)(void) = s->t->profiler_stop;
     int  (*ask)(uint64_t thread) = PERF_NULL_;
-    void  *library = !call && s->t->flags & PERF_GPU_TABLE_AMD ? perf_gpu_library_(roctx)
-                                                               : PERF_NULL_;
+    void  *library = PERF_NULL_;
 
     s->profiling = on;
+    if (on)
+        call = s->t->profiler_start;
+    if (!call && s->t->flags & PERF_GPU_TABLE_AMD)
+        library = perf_gpu_library_(roctx);
     if (library)
-        perf_gpu_symbol_(library, "roctxProfiler", on ? "Resume" : "Pause", &ask);
-    if (call || ask)
-        (void)perf_gpu_attempt_(s, call ? call() : ask(0));
+        perf_gpu_symbol_(library, "roctxProfiler", word[on], &ask);
+    if (call)
+        (void)perf_gpu_attempt_(s, call());
+    else if (ask)
+        (void)perf_gpu_attempt_(s, ask(0));
 }
 
 /* Each body once, with the device idle before and after. */
@@ -1110,61 +1289,98 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
     return 1;
 }
 
+/* A body that waits for the device opens the gate by its limit each time: three times in a row, and
+ * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
+PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a)
+{
+    const int ran_ahead = a->ahead > 1 && !a->exec && !s->gate_off;
+
+    s->timeouts_in_row++;
+    if (!(s->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || s->shown != 1)
+        s->timeouts_in_row = 0;
+    if (s->timeouts_in_row < 3)
+        return;
+    if (!ran_ahead || !perf_gpu_can_graph_(s)) {
+        s->gate_off = 1;
+        return;
+    }
+    s->own_graph = 1;
+    s->timeouts_in_row = 0;
+}
+
+/* Ends the slice that is under way, if one is; 0: an error. */
+PERF_COLD_FN_ int perf_gpu_finish_slice_(perf_gpu_loop_ *s)
+{
+    perf_gpu_arm_ *a = &s->arm[s->variant];
+
+    if (s->opened == 2)
+        a->runs += s->shown;
+    if (s->opened != 1)
+        return 1;
+    if (!perf_gpu_slice_end_(s, 1))
+        return 0;
+    if (!a->exec)
+        a->runs += s->shown;
+    a->launches++;
+    perf_gpu_watch_gate_(s, a);
+    if (s->phase == PERF_GPU_WARM_)
+        perf_gpu_look_around_(s, 1);
+    return 1;
+}
+
+/* The stream records the next body into a graph; 0: it cannot. */
+PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *s)
+{
+    if (!perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2)))
+        return 0;
+    s->opened = 2;
+    s->spoilt = 0;
+    if (s->inside)
+        s->spoilt = !perf_gpu_attempt_(s, s->t->event_record_flags(s->event[0], s->stream, 1));
+    return 1;
+}
+
+/* Launches the arm's graph, for `n` iterations while energy is measured, else once; 0: an error. */
+PERF_COLD_FN_ int perf_gpu_replay_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a, uint64_t n)
+{
+    do {
+        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+            return perf_gpu_let_go_(s);
+        n -= a->batch;
+    } while (s->phase == PERF_GPU_ENERGY_ && n);
+    return 1;
+}
+
 /* Ends the slice, begins the next: iterations of it, 0: no more. */
 PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
 {
+    const int      flushes = s->r.opts.cache == PERF_GPU_COLD && s->r.flush_bytes > 0.0;
     perf_gpu_arm_ *a;
-    uint64_t       n;
     int            gated;
 
     for (;;) {
-        if (s->opened == 1) {
-            if (!perf_gpu_slice_end_(s, 1))
-                return 0;
-            a = &s->arm[s->variant];
-            a->runs += a->exec ? 0 : s->shown;
-            a->launches++;
-            s->timeouts_in_row = s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && s->shown == 1
-                                     ? s->timeouts_in_row + 1 : 0;
-            if (s->timeouts_in_row >= 3 && a->ahead > 1 && !a->exec && !s->gate_off &&
-                perf_gpu_can_graph_(s)) {
-                s->own_graph = 1;               /* more launches than the driver's queue */
-                s->timeouts_in_row = 0;         /* holds: as a graph they are one */
-            } else if (s->timeouts_in_row >= 3) {
-                s->gate_off = 1; /* the body waits for the device: it would each time */
-            }
-            if (s->phase == PERF_GPU_WARM_)
-                perf_gpu_look_around_(s, 1);
-        } else if (s->opened == 2) {
-            s->arm[s->variant].runs += s->shown;
-        }
-        n = perf_gpu_next_phase_(s);
-        if (!n)
+        if (!perf_gpu_finish_slice_(s))
             return 0;
-        s->shown = n;
+        s->shown = perf_gpu_next_phase_(s);
+        if (!s->shown)
+            return 0;
         if (s->phase == PERF_GPU_CAPTURE_) {
-            if (perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2))) {
-                s->opened = 2;
-                s->spoilt = s->inside && !perf_gpu_attempt_(s, s->t->event_record_flags(
-                                                                s->event[0], s->stream, 1));
-                return n;
-            }
+            if (perf_gpu_capture_(s))
+                return s->shown;
             perf_gpu_no_graph_(s);
-            s->shown = n = s->arm[s->variant].batch;
+            s->shown = s->arm[s->variant].batch;
         }
         a = &s->arm[s->variant];
         gated = s->phase >= PERF_GPU_GROW_;
         if (s->phase == PERF_GPU_WARM_)
             perf_gpu_look_around_(s, 0);
         if (s->phase != PERF_GPU_ENERGY_ &&
-            !perf_gpu_slice_begin_(s, gated, gated && s->r.opts.cache == PERF_GPU_COLD &&
-                                             s->r.flush_bytes > 0.0 && !s->probing))
+            !perf_gpu_slice_begin_(s, gated, gated && flushes && !s->probing))
             return 0;
         if (s->phase < PERF_GPU_DISCARD_ || !a->exec)
-            return n;
-        for (; n; n = s->phase == PERF_GPU_ENERGY_ ? n - a->batch : 0)
-            if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
-                return PERF_CAST_(uint64_t, perf_gpu_let_go_(s));
+            return s->shown;
+        if (!perf_gpu_replay_(s, a, s->shown))
+            return 0;
     }
 }
 
