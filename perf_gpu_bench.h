@@ -49,6 +49,11 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
     double   energy;            /* > 0: after the samples the body runs back to back, cache as it */
                                 /* is, for so many seconds: joules an iteration; 1 will do */
     int      profile;           /* 1: the body runs once, between start and stop of the profiler */
+    const perf_bench *in_place_of;      /* NULL: by itself.  Else a benchmark of perf_main.h, in */
+                                /* place of its own loop: name, rates and time limit are its own */
+                                /* where there are none here, and the result becomes its.  So */
+                                /* sizes are swept on a device, too, and --profile runs each body */
+                                /* once, for profilers: docs/cuda.md has a program.  No A/B's */
 } perf_gpu_bench_opts;
 
 /* Bits of perf_gpu_sample.flags. */
@@ -108,19 +113,11 @@ typedef struct perf_gpu_loop {          /* private */
 } perf_gpu_loop;
 typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
 
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython */
-
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
  * defaults.  Never fails visibly: without a device, a current context or memory the loop runs zero
  * times and perf_gpu_bench_end says why. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream stream,
                                              const perf_gpu_bench_opts *opts);
-
-/* In a benchmark of perf_main.h, in place of its own loop: name, rates and time limit are those of
- * b where opts has none, and the result becomes b's.  So sizes and arguments are swept on a device,
- * too, and --profile runs each body once, for profilers: docs/cuda.md has a program. */
-PERF_FN perf_gpu_bench  perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
-                                          const perf_gpu_bench_opts *opts);
 
 /* 1: run the body once more.  In a sample one decrement, one branch; between samples it waits. */
 PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
@@ -161,8 +158,6 @@ typedef struct perf_gpu_ab_result {
 
 typedef perf_gpu_loop perf_gpu_ab;      /* one that answers: which of two is faster? */
 
-PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython */
-
 /* Like perf_gpu_bench_begin.  PERF_EINVAL for a rule that asks for no time. */
 PERF_FN perf_gpu_ab        perf_gpu_ab_begin(const char *name, perf_stream stream,
                                              const perf_gpu_ab_opts *opts);
@@ -174,12 +169,6 @@ PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
-{
-    perf_gpu_bench_opts o = PERF_ZERO;
-    return o;
-}
 
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
@@ -223,12 +212,6 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
     o.energy = perf_or_default_(o.energy, 0.01, 1e3, 0.0);
     o.profile = o.profile > 0;
-    return o;
-}
-
-PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_default(void)
-{
-    perf_gpu_ab_opts o = PERF_ZERO;
     return o;
 }
 
@@ -538,7 +521,7 @@ PERF_FN double perf_gpu_gcd_(double a, double b)
     for (i = 0; i < 64 && b > 0.4; i++) {
         r = a - b * PERF_CAST_(double, PERF_CAST_(int64_t, a / b + 0.5));
         a = b;
-        b = r < 0.0 ? -r : r;
+        b = perf_fabs_(r);
     }
     return a;
 }
@@ -877,11 +860,13 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
  * busy when its own stream no longer is: what other threads do there is not the body's.          */
 PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
 {
-    double ns;
+    double ns, limit = 5e6;
 
     if (!s->event[2] || s->probed >= 8)
         return;
-    ns = perf_gpu_quiet_(s, after ? 100e6 : 5e6);
+    if (after)
+        limit = 100e6;
+    ns = perf_gpu_quiet_(s, limit);
     s->elsewhere |= ns < 0.0 || (after && ns > 4.0 * s->quiet_ns + 10e3);
     if (ns < 0.0) {
         s->probed = 8;                          /* somebody is busy for long: nothing can be told */
@@ -935,7 +920,7 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
-/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  0: nothing. */
+/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  0: no. */
 PERF_COLD_FN_ uint64_t perf_gpu_probed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
@@ -1384,6 +1369,13 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
     }
 }
 
+PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *s)
+{
+    if (s->r.opts.profile)
+        return perf_gpu_profile_(s);
+    return perf_gpu_advance_(s);
+}
+
 /* 1: the body runs, as often and in the variant that `l` now says. */
 PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 {
@@ -1397,7 +1389,7 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     s->waited = in.waited;
     if (s->r.status == PERF_OK && !(s->host && s->host->status != PERF_OK))
-        n = s->r.opts.profile ? perf_gpu_profile_(s) : perf_gpu_advance_(s);
+        n = perf_gpu_go_on_(s);
     if (!n)
         s->phase = PERF_GPU_DONE_;
     if (!s->down)
@@ -1433,7 +1425,9 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     for (i = 0; i < arms; i++) {
         s->arm[i].sample = sample + PERF_CAST_(size_t, i) * room;
         s->arm[i].clean = s->spare + PERF_CAST_(size_t, i + 1) * room;
-        s->arm[i].batch = o->batch ? PERF_CAST_(uint64_t, o->batch) : 1;
+        s->arm[i].batch = 1;
+        if (o->batch)
+            s->arm[i].batch = PERF_CAST_(uint64_t, o->batch);
         s->arm[i].most = PERF_GPU_MOST_BATCH_;
     }
     s->as.loop.note = s->note;
@@ -1450,7 +1444,8 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 
     s->phase = PERF_GPU_DONE_;
     s->t = perf_gpu_table();
-    s->r.code = s->t ? s->t->ctx_get(&s->ctx) : 0;
+    if (s->t)
+        s->r.code = s->t->ctx_get(&s->ctx);
     if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
         s->r.status = PERF_ENOGPU;              /* none current, or the driver was not started */
         return;
@@ -1467,24 +1462,36 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
     s->began = perf_now();
 }
 
-/* b: of a harness, or NULL; one that profiles has a loop without a state, one iteration left. */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, const perf_bench *b,
-                                                   void *stream, const perf_gpu_bench_opts *opts)
+/* A benchmark of a harness that profiles has a loop without a state, one iteration left. */
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
+                                                   const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
-    perf_loop_state_   *host = b && PERF_LOOP_KIND_(b->state) == 1 ? b->state : PERF_NULL_;
+    perf_gpu_bench_opts o = PERF_ZERO;
+    const perf_bench   *b;
+    perf_loop_state_   *host = PERF_NULL_;
     perf_gpu_loop_     *s;
-    int                 room;
+    int                 room = PERF_GPU_MOST_SAMPLES_;
 
+    if (opts)
+        o = *opts;
+    b = o.in_place_of;
+    if (b)
+        name = PERF_NULL_;
+    if (b && PERF_LOOP_KIND_(b->state) == 1)
+        host = b->state;
     if (host) {
-        o.bytes = o.bytes > 0.0 ? o.bytes : host->opts.bytes;
-        o.items = o.items > 0.0 ? o.items : host->opts.items;
-        o.max_seconds = o.max_seconds > 0.0 ? o.max_seconds : host->opts.max_seconds;
+        if (!(o.bytes > 0.0))
+            o.bytes = host->opts.bytes;
+        if (!(o.items > 0.0))
+            o.items = host->opts.items;
+        if (!(o.max_seconds > 0.0))
+            o.max_seconds = host->opts.max_seconds;
     } else {
         o.profile |= b && !b->state && b->left == 1;
     }
     o = perf_gpu_bench_resolve_(&o);
-    room = o.samples ? o.samples : PERF_GPU_MOST_SAMPLES_;
+    if (o.samples)
+        room = o.samples;
     s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * PERF_CAST_(size_t, room), host);
     if (PERF_LOOP_IS_ONE_(s))
         perf_gpu_ask_(s);
@@ -1554,8 +1561,10 @@ PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, double *spa
     size_t i, n = 0;
 
     for (i = 0; i < a->count; i++)
-        if (host || a->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
-            spare[n++] = host ? a->sample[i].host_ns : a->sample[i].ns;
+        if (host)
+            spare[n++] = a->sample[i].host_ns;
+        else if (a->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
+            spare[n++] = a->sample[i].ns;
     return perf_summarize(spare, n);
 }
 
@@ -1565,6 +1574,7 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *o, const perf_gpu_result *r)
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
                                       "heat (hardware)", "power brake"};
     static const char *const what[] = {"exposed", "without work", "throttled"};
+    static const char *const before[] = {" (", ", "};
     const uint64_t n[] = {r->exposed.count, r->idle, r->throttled};
     double low = r->sm_mhz_low, high = r->sm_mhz_high;
     int    i, any = 0;
@@ -1575,48 +1585,80 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *o, const perf_gpu_result *r)
                        PERF_CAST_(double, r->samples), what[i]);
     for (i = 0; i < 6; i++)
         if (r->throttle >> (i + 2) & 1 && *why[i])
-            perf_putf_(o, any++ ? ", %s" : " (%s", why[i]);
-    perf_put_(o, any ? ")" : "");
+            perf_putf_(o, "%s%s", before[any++ > 0], why[i]);
+    if (any)
+        perf_put_(o, ")");
     if (high > low)
         perf_putf_(o, "; SM %.0f to %.0f MHz", low, high);
     else if (high > 0.0)
         perf_putf_(o, "; SM %.0f MHz", high);
 }
 
+/* Why there is no result, or only a part of one. */
+PERF_COLD_FN_ void perf_gpu_put_failure_(perf_out_ *o, const perf_gpu_loop_ *s,
+                                         const perf_gpu_result *r)
+{
+    const perf_gpu_backend *t = s->t;
+
+    if (s->down)
+        t = PERF_NULL_;
+    if (s->why)
+        perf_put_(o, s->why);
+    else
+        perf_put_(o, perf_status_text(r->status));
+    if (r->code) {
+        perf_put_(o, ": error ");
+        perf_gpu_put_error_(o, t, r->code);
+    }
+    if (r->samples)
+        perf_put_(o, "; until then: ");
+    else if (r->serialised)
+        perf_put_(o, "; ");
+}
+
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
+PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *o, const perf_gpu_loop_ *s,
+                                        const perf_gpu_result *r)
+{
+    if (r->flush_bytes > 0.0) {
+        perf_put_(o, "cold L2 (after ");
+        if (s->sweep_kernel)
+            perf_put_(o, "reading");
+        else
+            perf_put_(o, "writing");
+        perf_putf_(o, " %.0f MB)", r->flush_bytes * 1e-6);
+    } else {
+        perf_put_(o, "warm L2");
+        if (r->opts.cache != PERF_GPU_HOT)
+            perf_put_(o, " (no way to flush it)");
+    }
+    perf_put_(o, ", ");
+    if (r->graph)
+        perf_put_(o, "graph of ");
+    perf_putf_(o, "%.0f a sample, event step %g, events alone %g", PERF_CAST_(double, r->batch),
+               r->quantum_ns, r->overhead_ns);
+    perf_gpu_put_flags_(o, r);
+    if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
+        perf_putf_(o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);
+}
+
+/* The line of text of a result: what went wrong, how it was measured, what was done without. */
 PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
 {
     perf_out_ o = perf_out_open_(r->text, sizeof r->text);
 
     if (r->simulated)
         perf_put_(&o, "simulated device: ");
-    if (r->status != PERF_OK) {
-        perf_put_(&o, s->why ? s->why : perf_status_text(r->status));
-        if (r->code) {
-            perf_put_(&o, ": error ");
-            perf_gpu_put_error_(&o, s->down ? PERF_NULL_ : s->t, r->code);
-        }
-        perf_put_(&o, r->samples ? "; until then: " : r->serialised ? "; " : "");
-    }
-    if (r->serialised)
-        perf_put_(&o, r->graph ? "launches are serialised, so a graph has the events inside; "
-                               : "launches are serialised, which no sample can leave out; ");
+    if (r->status != PERF_OK)
+        perf_gpu_put_failure_(&o, s, r);
+    if (r->serialised && r->graph)
+        perf_put_(&o, "launches are serialised, so a graph has the events inside; ");
+    else if (r->serialised)
+        perf_put_(&o, "launches are serialised, which no sample can leave out; ");
     else if (r->graph && !r->opts.graph)
         perf_put_(&o, "more launches than the driver's queue holds; ");
-    if (r->samples) {
-        if (r->flush_bytes > 0.0)
-            perf_putf_(&o, "cold L2 (after %s %.0f MB)", s->sweep_kernel ? "reading" : "writing",
-                       r->flush_bytes * 1e-6);
-        else
-            perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2"
-                                                        : "warm L2 (no way to flush it)");
-        perf_putf_(&o, ", %s%.0f a sample, event step %g, events alone %g",
-                   r->graph ? "graph of " : "", PERF_CAST_(double, r->batch), r->quantum_ns,
-                   r->overhead_ns);
-        perf_gpu_put_flags_(&o, r);
-        if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
-            perf_putf_(&o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);
-    }
+    if (r->samples)
+        perf_gpu_put_method_(&o, s, r);
     if (r->status == PERF_OK && r->code) {
         perf_put_(&o, "; done without what met error ");
         perf_gpu_put_error_(&o, s->t, r->code);
@@ -1636,7 +1678,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     r.iterations = a->runs;
     r.first_ns = a->first_ns;
     r.graph = a->exec != PERF_NULL_;
-    r.gate = s->gate_off ? 0 : r.gate;
+    if (s->gate_off)
+        r.gate = 0;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
     r.time = perf_bench_summary_(a->clean, a->cleans);
     r.exposed = perf_gpu_flagged_(a, s->spare, 0);
@@ -1647,7 +1690,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
         r.throttled += (x->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
         r.idle += (x->flags & PERF_GPU_SAMPLE_IDLE) != 0;
         r.throttle |= x->throttle;
-        r.sm_mhz_high = x->sm_mhz > r.sm_mhz_high ? x->sm_mhz : r.sm_mhz_high;
+        if (x->sm_mhz > r.sm_mhz_high)
+            r.sm_mhz_high = x->sm_mhz;
         if (x->sm_mhz && (!r.sm_mhz_low || x->sm_mhz < r.sm_mhz_low))
             r.sm_mhz_low = x->sm_mhz;
     }
@@ -1658,15 +1702,21 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
         if (s->arms == 1 &&
             !(r.time.p50_high - r.time.p50_low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
             r.warnings |= PERF_WARN_NOISY;
-        r.time.p50_low = r.time.p50_low > step ? r.time.p50_low - step : 0.0;
+        r.time.p50_low = perf_most_(r.time.p50_low - step, 0.0);
         r.time.p50_high += step;
         if (r.opts.bytes > 0.0 && r.time.p50 > 0.0)
             r.gbs = r.opts.bytes / r.time.p50;
     } else if (r.status == PERF_OK) {
-        r.status = r.time.status != PERF_OK ? r.time.status : PERF_ENODATA;
+        r.status = r.time.status;
+        if (r.status == PERF_OK)
+            r.status = PERF_ENODATA;
     }
-    r.warnings |= (r.exposed.count ? PERF_WARN_EXPOSED : 0) | (r.idle ? PERF_WARN_STREAM : 0) |
-                  (r.throttled ? PERF_WARN_THROTTLED : 0);
+    if (r.exposed.count)
+        r.warnings |= PERF_WARN_EXPOSED;
+    if (r.idle)
+        r.warnings |= PERF_WARN_STREAM;
+    if (r.throttled)
+        r.warnings |= PERF_WARN_THROTTLED;
     perf_gpu_describe_(s, &r);
     return r;
 }
@@ -1746,7 +1796,9 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
     h->opts.bytes = r.opts.bytes;
     h->opts.items = r.opts.items;
     h->opts.peak_gb_per_s = r.peak_gbs;
-    h->status = r.time.count ? PERF_OK : r.status;
+    h->status = r.status;
+    if (r.time.count)
+        h->status = PERF_OK;
     h->warnings = r.warnings;
     perf_result_rates_(h);
     perf_gpu_count_(s->host ? &s->host->loop : &s->as.loop, &r);
@@ -1790,7 +1842,9 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
-    r.status = r.baseline.status != PERF_OK ? r.baseline.status : r.candidate.status;
+    r.status = r.baseline.status;
+    if (r.status == PERF_OK)
+        r.status = r.candidate.status;
     r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
     if (r.status != PERF_OK) {
         perf_verdict_cap_(&r.verdict, perf_status_text(r.status));
@@ -1841,15 +1895,11 @@ PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
-                                  name, PERF_NULL_, PERF_GPU_STREAM_(stream), opts));
-}
+    struct perf_gpu_loop_ *s = PERF_NULL_;
 
-PERF_FN perf_gpu_bench perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
-                                         const perf_gpu_bench_opts *opts)
-{
-    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
-                                  PERF_NULL_, b, PERF_GPU_STREAM_(stream), opts));
+    if (!PERF_DISABLE)
+        s = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
+    return perf_gpu_loop_new_(s);
 }
 
 PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
@@ -1862,14 +1912,19 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
     perf_gpu_result r = PERF_ZERO;
 
     r.status = PERF_EDISABLED;
-    return PERF_DISABLE ? r : perf_gpu_bench_close_(perf_gpu_loop_take_(b));
+    if (!PERF_DISABLE)
+        r = perf_gpu_bench_close_(perf_gpu_loop_take_(b));
+    return r;
 }
 
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_ab_open_(
-                                  name, PERF_GPU_STREAM_(stream), opts));
+    struct perf_gpu_loop_ *s = PERF_NULL_;
+
+    if (!PERF_DISABLE)
+        s = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
+    return perf_gpu_loop_new_(s);
 }
 
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
@@ -1885,7 +1940,9 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 
     r.status = r.verdict.status = PERF_EDISABLED;
     r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return PERF_DISABLE ? r : perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
+    if (!PERF_DISABLE)
+        r = perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
+    return r;
 }
 
 PERF_END_DECLS

@@ -91,7 +91,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
- *   PERF_LOOP_AT_MOST_      the lesser of two; PERF_LOOP_MAX_SAMPLES_: that anybody may ask for
+ *   PERF_LOOP_MAX_SAMPLES_  the most that anybody may ask for
  *   perf_or_default_, perf_timer_since_  x in low .. high, 0 or NaN: `otherwise`; ns, also below 0
  *   PERF_ENGINE_            leaves a table under a symbol for the linker, where it stands        */
 

@@ -44,6 +44,7 @@ cdef extern from "perf_gpu_bench.h" nogil:
         double items
         double energy
         int profile
+        const perf_bench *in_place_of
 
     ctypedef struct perf_gpu_sample:
         double ns
@@ -94,10 +95,7 @@ cdef extern from "perf_gpu_bench.h" nogil:
 
     ctypedef perf_gpu_loop perf_gpu_bench
 
-    perf_gpu_bench_opts perf_gpu_bench_opts_default() noexcept
     perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
-            const perf_gpu_bench_opts *opts) noexcept
-    perf_gpu_bench perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
             const perf_gpu_bench_opts *opts) noexcept
     int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
     perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b) noexcept
@@ -120,7 +118,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
 
     ctypedef perf_gpu_loop perf_gpu_ab
 
-    perf_gpu_ab_opts perf_gpu_ab_opts_default() noexcept
     perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
             const perf_gpu_ab_opts *opts) noexcept
     int perf_gpu_ab_next(perf_gpu_ab *ab) noexcept

@@ -22,7 +22,7 @@
 static int measure(void *stream)
 {
     const perf_gpu_backend *gpu = perf_gpu_table();
-    perf_gpu_bench_opts     o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts     o = PERF_ZERO;
     perf_gpu_bench          b;
     perf_gpu_result         r;
     perf_gpu_stats          s;

@@ -27,7 +27,7 @@ static void chain(cudaStream_t stream, float *x)
 
 static int timed(const char *name, int graph, cudaStream_t stream, float *x)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
 
     o.cache = PERF_GPU_HOT;
     o.graph = graph;

@@ -22,7 +22,7 @@ __global__ void saxpy(size_t n, float a, const float *x, float *y)
 static int measure(const char *name, cudaStream_t stream, perf_gpu_cache cache, int graph, size_t n,
                    const float *x, float *y)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     const unsigned      blocks = static_cast<unsigned>((n + 255) / 256);
 
     o.cache = cache;

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
         return 3;
 
     /* Right before fast: the outputs of both, held against each other bit for bit. */
-    perf_gpu_ab_opts o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts o = PERF_ZERO;
     naive<<<grid, block, 0, stream>>>(out[0], in);
     tiled<<<grid, block, 0, stream>>>(out[1], in, skip);
     if (cudaStreamSynchronize(stream) != cudaSuccess ||

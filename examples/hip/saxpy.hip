@@ -22,7 +22,7 @@ int main()
 {
     const size_t        n = 16 << 20;
     const unsigned      blocks = static_cast<unsigned>((n + 255) / 256);
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     int                 devices = 0, bad = 0;
     hipStream_t         stream;
     float              *x = NULL, *y = NULL, *host = NULL;

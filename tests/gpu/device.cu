@@ -489,7 +489,7 @@ static void kernel_clock()
 static perf_gpu_result bench(const char *name, perf_gpu_cache cache, int graph, double delay_ns,
                              long long cycles)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     o.cache = cache;
     o.graph = graph;
     o.max_seconds = 1;
@@ -669,7 +669,7 @@ static void cache()
 
     for (size_t mb = 8; mb <= 512; mb *= 4)
         for (int write = 0; write < 2; write++) {
-            perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+            perf_gpu_bench_opts o = PERF_ZERO;
             o.bytes = static_cast<double>(mb * mib);
             o.max_seconds = 1;
             perf_gpu_bench b = perf_gpu_bench_begin(write ? "write" : "read", stream, &o);
@@ -710,7 +710,7 @@ static void cache()
 
 static void waiting_body()
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     uint64_t            t = perf_now();
 
     o.max_seconds = 1;
@@ -734,7 +734,7 @@ static void wrong_streams()
     int flagged = 0;
 
     for (int i = 0; i < 100; i++) {
-        perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+        perf_gpu_bench_opts o = PERF_ZERO;
         o.cache = i % 2 ? PERF_GPU_HOT : PERF_GPU_COLD;
         o.max_seconds = 0.1;
         perf_gpu_bench b = perf_gpu_bench_begin("wrong stream", stream, &o);
@@ -975,7 +975,7 @@ static void brief()
         PERF_GPU_SCOPE("brief", stream);
         spin<<<1, 32, 0, stream>>>(cycles_of(1e4));
     }
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     o.samples = 10;
     o.max_seconds = 0.5;
     perf_gpu_bench b = perf_gpu_bench_begin("brief", stream, &o);

@@ -385,7 +385,7 @@ static void hip_short(void)
 /* A bench whose memory for the flush does not fit leaves no error to the program. */
 static void hip_bench(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_gpu_bench      b;
     perf_gpu_result     r;
     void               *stream;

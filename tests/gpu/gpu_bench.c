@@ -78,7 +78,7 @@ static int nothing_left(void)
 
 static perf_gpu_bench_opts plain(perf_gpu_cache cache)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
 
     o.cache = cache;
     return o;
@@ -554,7 +554,7 @@ static void test_throttling(void)
 static void test_throttling_one(void)
 {
     perf_stream        stream;
-    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts   o = PERF_ZERO;
     perf_gpu_ab        ab;
     perf_gpu_ab_result r;
     int                v;
@@ -817,7 +817,7 @@ static void test_stop_rule(int runs)
 static perf_gpu_ab_result compare(double a, double b, double cv, int graph, double *used)
 {
     perf_stream        stream;
-    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts   o = PERF_ZERO;
     perf_gpu_ab        ab;
     perf_gpu_ab_result r;
     int                v;
@@ -872,7 +872,7 @@ static void test_ab_shape(void)
     double used = 0;
 
     for (i = 0; i < 40; i++) {
-        perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+        perf_gpu_ab_opts   o = PERF_ZERO;
         perf_gpu_ab        ab;
         perf_gpu_ab_result r;
         perf_stream        stream;
@@ -909,7 +909,7 @@ static void test_ab_shape(void)
 static void test_ab_exposed(void)
 {
     perf_stream        stream;
-    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts   o = PERF_ZERO;
     perf_gpu_ab        ab;
     perf_gpu_ab_result r;
     int                v;
@@ -1085,7 +1085,7 @@ static void failing_body(perf_stream stream)
 /* A kernel that never ends, on another stream: nothing waits for it, and it is not the body's. */
 static void test_persistent(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream;
     perf_gpu_result     r;
     int                 c;
@@ -1113,7 +1113,7 @@ static void forked_body(perf_stream stream)
 /* Work of another thread comes and goes: not the body's either; the body's own still is. */
 static void test_others(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream;
     perf_gpu_result     r;
     perf_gpu_bench      b;
@@ -1144,7 +1144,7 @@ static void test_others(void)
 /* CUDA_LAUNCH_BLOCKING=1: seen at once, and timed with the events inside a graph. */
 static void test_serialised(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream;
     perf_gpu_result     r;
     perf_gpu_bench      b;
@@ -1197,7 +1197,7 @@ static void long_body(perf_stream stream)
 /* More launches than the driver's queue holds: behind a gate they would never all be in. */
 static void test_many_launches(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream;
     perf_gpu_result     r;
 
@@ -1223,7 +1223,7 @@ static void ramp_body(perf_stream stream)
 /* A clock that reads the same while the kernel still gets faster: it was not read anew. */
 static void test_stale_clock(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream;
     perf_gpu_result     r;
 
@@ -1239,7 +1239,7 @@ static void test_stale_clock(void)
 /* 300 W for 10 us: 3 mJ, whatever the cache; inside the bounds, which the steps of the meter set. */
 static void test_energy(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream;
     perf_gpu_result     r;
     int                 c;
@@ -1286,7 +1286,7 @@ static void test_energy(void)
 
 static void test_energy_ab(void)
 {
-    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts   o = PERF_ZERO;
     perf_gpu_ab        ab;
     perf_gpu_ab_result r;
     perf_stream        stream;
@@ -1309,7 +1309,7 @@ static void test_energy_ab(void)
 /* Each body once, all of it between the profiler's start and stop; also where it is left early. */
 static void test_profile(void)
 {
-    perf_gpu_ab_opts o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts o = PERF_ZERO;
     perf_gpu_bench   b;
     perf_gpu_result  r;
     perf_gpu_ab      ab;
@@ -1345,7 +1345,7 @@ static void test_profile(void)
 /* Rules that ask for another number than the typical ratio of a pair. */
 static void test_ab_metric(void)
 {
-    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts   o = PERF_ZERO;
     perf_gpu_ab        ab;
     perf_gpu_ab_result r;
     perf_stream        stream;
@@ -1354,7 +1354,7 @@ static void test_ab_metric(void)
     for (c = 0; c < 4; c++) {
         sim_start();
         stream = sim_stream(0);
-        o = perf_gpu_ab_opts_default();
+        memset(&o, 0, sizeof o);
         o.seed = 1;
         o.min_pairs = o.max_pairs = 300;
         o.accept.rule.metric = c == 0 ? PERF_METRIC_P95 : c == 1 ? PERF_METRIC_MEAN : c == 2 ? PERF_METRIC_PAIR
@@ -1418,7 +1418,7 @@ static void test_left(void)
     stream = sim_stream(0);
     r = run_body(&o, plain_body, stream);
     CHECK(r.iterations == 1 && r.status == PERF_ENODATA && !r.code, "%s", r.text);
-    b = perf_gpu_bench_of(NULL, stream, &o);    /* in place of nothing: a loop of its own */
+    b = perf_gpu_bench_begin(NULL, stream, &o);
     CHECK(perf_gpu_bench_next(&b) && !perf_gpu_bench_next(&b), "once");
     CHECK(perf_gpu_bench_end(&b).iterations == 1, "once");
     sim_stop();
@@ -1454,7 +1454,7 @@ static void test_lacking(void)
 {
     static perf_gpu_backend t;
     perf_gpu_bench_opts     o;
-    perf_gpu_ab_opts        a = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts        a = PERF_ZERO;
     perf_gpu_ab             ab;
     perf_gpu_result         r;
     perf_gpu_ab_result      e;
@@ -1666,7 +1666,7 @@ static void test_reasons(void)
 static void test_ends(void)
 {
     perf_gpu_bench_opts o = plain(PERF_GPU_HOT);
-    perf_gpu_ab_opts    a = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts    a = PERF_ZERO;
     perf_gpu_bench      b, copy;
     perf_gpu_ab         ab;
     perf_gpu_ab_result  e;
@@ -1710,7 +1710,7 @@ static void back_body(perf_stream stream)
 
 static void test_clock_back(void)
 {
-    perf_gpu_ab_opts    a = perf_gpu_ab_opts_default();
+    perf_gpu_ab_opts    a = PERF_ZERO;
     perf_gpu_ab         ab;
     perf_gpu_ab_result  e;
     int                 v;

@@ -43,7 +43,7 @@ static perf_stream start(void)
 
 static void one(outcome *o, int mode, perf_stream stream)
 {
-    perf_gpu_bench_opts b = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts b = PERF_ZERO;
     int                 v;
 
     b.cache = mode == 1 ? PERF_GPU_HOT : PERF_GPU_COLD;
@@ -59,7 +59,7 @@ static void one(outcome *o, int mode, perf_stream stream)
         }
         o->bench = perf_gpu_bench_end(&loop);
     } else {
-        perf_gpu_ab_opts a = perf_gpu_ab_opts_default();
+        perf_gpu_ab_opts a = PERF_ZERO;
         perf_gpu_ab      loop;
         a.device = b;
         a.max_pairs = a.min_pairs = 8;

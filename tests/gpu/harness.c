@@ -18,14 +18,15 @@ static size_t sizes;
 PERF_BENCH_N(scale, 1 << 12, 1 << 17)
 {
     perf_stream         stream = sim_stream(0);
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_gpu_bench      g;
     perf_gpu_result     r;
 
     perf_bench_rates(&b, 8.0 * (double)n, (double)n);
     perf_bench_counter(&b, "of its own", 7);
     o.energy = 0.3;
-    g = perf_gpu_bench_of(&b, stream, &o);
+    o.in_place_of = &b;
+    g = perf_gpu_bench_begin(NULL, stream, &o);
     while (perf_gpu_bench_next(&g)) {
         (void)sim_work(stream, n);
         runs++;
@@ -41,7 +42,7 @@ PERF_BENCH_N(scale, 1 << 12, 1 << 17)
 PERF_BENCH(own_options)
 {
     perf_stream         stream = sim_stream(0);
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_gpu_bench      g;
     perf_gpu_result     r;
 
@@ -49,7 +50,8 @@ PERF_BENCH(own_options)
     o.bytes = 20000;
     o.items = 7;
     o.max_seconds = 1.5;
-    g = perf_gpu_bench_of(&b, stream, &o);
+    o.in_place_of = &b;
+    g = perf_gpu_bench_begin(NULL, stream, &o);
     while (perf_gpu_bench_next(&g))
         (void)sim_work(stream, 10000);
     r = perf_gpu_bench_end(&g);
@@ -58,9 +60,12 @@ PERF_BENCH(own_options)
 
 PERF_BENCH(wrong)
 {
-    perf_stream    stream = sim_stream(0);
-    perf_gpu_bench g = perf_gpu_bench_of(&b, stream, NULL);
+    perf_stream         stream = sim_stream(0);
+    perf_gpu_bench_opts o = PERF_ZERO;
+    perf_gpu_bench      g;
 
+    o.in_place_of = &b;
+    g = perf_gpu_bench_begin("not its name", stream, &o);
     while (perf_gpu_bench_next(&g)) {
         (void)sim_work(stream, 5000);
         perf_bench_fail(&b, "as planned");

@@ -114,7 +114,7 @@ static void mode_restored(void)
 /* Another stream is captured while a bench or an A/B loop ends. */
 static void bench_ends(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_stream         stream = start(), other = sim_stream(0);
     perf_gpu_bench      b;
     perf_gpu_result     r;

@@ -79,7 +79,7 @@ int main(void)
     const uint32_t       blocks = 16, threads = 64;
     void                *x = NULL;
     hipStream_t          stream;
-    perf_gpu_bench_opts  o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts  o = PERF_ZERO;
     int                  i;
 
     CHECK(perf_gpu_use(table()) == PERF_OK, "table");

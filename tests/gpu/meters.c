@@ -21,7 +21,7 @@ static int bus_of(char *text, int length, int device)
 static perf_gpu_result run(const char *at, int profile)
 {
     static perf_gpu_backend t;
-    perf_gpu_bench_opts     o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts     o = PERF_ZERO;
     perf_gpu_bench          b;
     perf_stream             stream;
     perf_gpu_result         r;

@@ -19,7 +19,7 @@ static void launch(uint64_t ns)
 
 static void test_bench(void)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
     perf_gpu_bench      b;
     perf_gpu_result     r;
     int                 c;

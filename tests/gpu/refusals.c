@@ -61,8 +61,8 @@ static uint64_t accounted(void)
 /* A bench and a duel: measured, or refused with a status; without a table there is no device. */
 static void loops(perf_stream stream, int driver)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
-    perf_gpu_ab_opts    a = perf_gpu_ab_opts_default();
+    perf_gpu_bench_opts o = PERF_ZERO;
+    perf_gpu_ab_opts    a = PERF_ZERO;
     perf_gpu_ab_result  e;
     perf_gpu_result     r;
     perf_gpu_bench      b;
