@@ -792,7 +792,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
 
     if (!b || ring->generation != PERF_GET_(&g->generation) || g != perf_gpu_state_seen_() ||
         (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line) ||
-        PERF_ACQ_(&PERF_ACQ_(&perf_anchor_v1_.registry)->sink))         /* it hears of each scope */
+        PERF_ACQ_(&(*PERF_ACQ_(&perf_anchor_v1_.registry)).sink))     /* it hears of each scope */
         return 0;
     perf_gpu_ease_(g, b, ring);
     perf_gpu_freshen_();
