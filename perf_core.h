@@ -216,6 +216,7 @@ typedef struct perf_recorder_ {
     struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
     struct perf_registry_ *home;
     char        *pool, *pool_end;               /* room for cells                                 */
+    uint64_t     pooled;                        /* bytes taken from it so far                     */
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     spans;                         /* perf_async begun so far without an id          */
