@@ -107,6 +107,17 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
  * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
 #define PERF_CELLS_ 16
 
+typedef struct perf_calls_ {    /* of a cell that is called: extremes of its durations, in ticks  */
+    uint64_t             min, max;
+    struct perf_gauge_  *gauge; /* of a counter; NULL: no number yet                              */
+} perf_calls_;
+
+typedef struct perf_root_ {     /* of a cell without a caller: of a thread's stack, or a fibre's  */
+    struct perf_cell_ *waiting; /* the innermost open scope of a fibre that waits; NULL: it runs  */
+    uint64_t           again_open;      /* recursive calls that are open in it                    */
+    struct perf_cell_ *older;   /* the root made before it; NULL: the last                        */
+} perf_root_;
+
 typedef struct perf_cell_ {
     struct perf_cell_ *parent;  /* the caller's cell; NULL: this is the root                      */
     uint64_t  count, low;
@@ -118,10 +129,12 @@ typedef struct perf_cell_ {
     /* cold */
     uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
-    uint64_t  min, max;
+    union {
+        perf_calls_ calls;
+        perf_root_  root;       /* where `parent` is NULL                                         */
+    } of;
     struct perf_cell_    *kin;  /* ring of the cells of this name in this thread                  */
     struct perf_buckets_ *buckets;      /* NULL: none yet                                         */
-    struct perf_gauge_   *gauge;        /* of a counter                                           */
     uint32_t  depth;
     unsigned  again_open : 31;  /* recursive calls that are open now                              */
     unsigned  held : 1;         /* a reset came while it was open: its end is a cold one          */
@@ -333,7 +346,8 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
-    struct perf_scope *(*begin)(struct perf_scope *, perf_site_ *, perf_recorder_ **self, int counter);
+    struct perf_scope *(*begin)(struct perf_scope *, perf_site_ *, perf_recorder_ **self,
+                                int counter);
     void        (*end)(struct perf_scope *, uint64_t end);
     void        (*event)(perf_recorder_ *, uint64_t start, uint64_t what);
     void        (*lap_begin)(struct perf_lap *);

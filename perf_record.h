@@ -743,15 +743,15 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
     uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
-                              &c->max};
+                              &c->of.calls.max};
     uint32_t        i;
 
     for (i = 0; i < sizeof zero / sizeof *zero; i++)
         PERF_SET_(zero[i], UINT64_C(0));
     PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->min, ~UINT64_C(0));
-    if (c->gauge)
-        PERF_SET_(&c->gauge->n, UINT64_C(0));
+    PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
+    if (c->of.calls.gauge)
+        PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
     for (i = 0; c->buckets && i < c->buckets->room; i++)
         PERF_SET_(&c->buckets->n[i], UINT64_C(0));
 }
@@ -1394,7 +1394,8 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
 PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
 {
-    uint64_t low = perf_larger_(c->min, 1), high = perf_smaller_(c->max, PERF_LONG_);
+    uint64_t low = perf_larger_(c->of.calls.min, 1);
+    uint64_t high = perf_smaller_(c->of.calls.max, PERF_LONG_);
 
     if (low <= high && !c->held && !c->again_open) {
         PERF_SET_(&c->low, low);
@@ -1412,10 +1413,10 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
 
     if (!perf_buckets_room_(t, c, index, index))
         return 0;
-    if (d < c->min)
-        PERF_SET_(&c->min, d);
-    if (d > c->max)
-        PERF_SET_(&c->max, d);
+    if (d < c->of.calls.min)
+        PERF_SET_(&c->of.calls.min, d);
+    if (d > c->of.calls.max)
+        PERF_SET_(&c->of.calls.max, d);
     perf_cell_window_(c);
     return in;
 }
@@ -1526,7 +1527,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
     uint64_t        d = end - s->start, within;
 
     if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
-        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
+        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
+        d > c->of.calls.max)
         return 0;
     c->again_open--;
     perf_deeper_(t, ~UINT64_C(0));
@@ -1878,7 +1880,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
 /* Last, mean and extremes of the numbers of a name; 0: no memory. */
 PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
 {
-    perf_gauge_ *g = c->gauge;
+    perf_gauge_ *g = c->of.calls.gauge;
     double       sum;
 
     if (!g) {
@@ -1890,7 +1892,7 @@ PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value
             perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
             return 0;
         }
-        PERF_REL_(&c->gauge, g);
+        PERF_REL_(&c->of.calls.gauge, g);
     }
     if (!g->n || value < perf_from_bits_(g->least))
         PERF_SET_(&g->least, perf_bits_(value));
@@ -2028,14 +2030,13 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Reports find the scopes of a fibre that waits through the root of its chain: `min` is the address
- * of the innermost, `max` how many recursive calls are open, `gauge` the root made before it.    */
-PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, const perf_cell_ *waits, uint64_t calls)
+/* Tells reports which scopes of the fibre of `c` wait: `waits` is the innermost, NULL: none. */
+PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, perf_cell_ *waits, uint64_t calls)
 {
     while (c->parent)
         c = c->parent;
-    PERF_SET_(&c->max, calls);
-    PERF_REL_(&c->min, PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, waits)));
+    PERF_SET_(&c->of.root.again_open, calls);
+    PERF_REL_(&c->of.root.waiting, waits);
 }
 
 /* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
@@ -2087,8 +2088,8 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         if (t->roots) {
             t->roots = root->kin;
         } else if (root) {
-            root->gauge = t->root.gauge;
-            PERF_REL_(&t->root.gauge, PERF_PTR_(perf_gauge_ *, root));
+            root->of.root.older = t->root.of.root.older;
+            PERF_REL_(&t->root.of.root.older, root);
         }
         to->open = root ? root : &t->root;
     }

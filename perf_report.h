@@ -529,10 +529,10 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
             open += PERF_CAST_(uint32_t, depth);
         for (c = PERF_ACQ_(&t->open); depth > 0 && c->parent; c = c->parent)
             perf_few_add_(few, perf_name_of_(r, PERF_CELL_ID_(c)));
-        for (root = &t->root; root; root = PERF_PTR_(perf_cell_ *, PERF_ACQ_(&root->gauge))) {
-            c = PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, PERF_ACQ_(&root->min)));
+        for (root = &t->root; root; root = PERF_ACQ_(&root->of.root.older)) {
+            c = PERF_ACQ_(&root->of.root.waiting);
             if (c)
-                open += c->depth + PERF_GET_(&root->max);
+                open += c->depth + PERF_GET_(&root->of.root.again_open);
             for (; c && c->parent; c = c->parent)
                 perf_few_add_(few, perf_name_of_(r, PERF_CELL_ID_(c)));
         }

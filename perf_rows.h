@@ -124,7 +124,7 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
 
 PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
 {
-    perf_gauge_ *g = PERF_ACQ_(&c->gauge);
+    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
     uint64_t     n = g ? PERF_GET_(&g->n) : 0;
     double       least, most;
 
@@ -159,9 +159,9 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     row->sum += PERF_GET_(&c->sum);
     row->total += perf_cell_total_(c);
     row->self += perf_cell_self_(c);
-    x = PERF_GET_(&c->min);
+    x = PERF_GET_(&c->of.calls.min);
     row->min = x < row->min || row->count == n ? x : row->min;
-    x = PERF_GET_(&c->max);
+    x = PERF_GET_(&c->of.calls.max);
     row->max = x > row->max ? x : row->max;
     perf_sum_buckets_(sum, t, c);
 }
