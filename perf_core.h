@@ -411,4 +411,7 @@ PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
 
 PERF_END_DECLS
 
+#if !PERF_ONE_CORE_ && !defined(PERF_SCOPE_H)
+#include "perf_record.h"        /* see perf_scope.h                                               */
+#endif
 #endif /* PERF_CORE_H */

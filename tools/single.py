@@ -15,7 +15,8 @@ OPTIONAL = {"perf_cuda.h", "perf_gpu_bench.h", "perf_kernel.h", "perf_nvtx.h", "
             "perf_hlog.h", "perf_tally.h",
             "perf_memory.h", "perf_diagnosis.h", "perf_proc.h"}
 # What a room includes last where there is no core in another file: here it follows anyway.
-LAST = {("perf_scope.h", "perf_record.h"), ("perf_registry.h", "perf_record.h"),
+LAST = {("perf_core.h", "perf_record.h"), ("perf_scope.h", "perf_record.h"),
+        ("perf_registry.h", "perf_record.h"),
         ("perf_calibration.h", "perf_record.h"), ("perf_layout.h", "perf_record.h"),
         ("perf_scope.h", "perf_report.h"),
         ("perf_bench.h", "perf_loop.h"),
