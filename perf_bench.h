@@ -613,7 +613,7 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
 #endif
 #endif
 
-#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H)
+#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H)
 #include "perf_loop.h"          /* here every file that runs a loop carries the engine            */
 #endif
 #endif /* PERF_BENCH_H */

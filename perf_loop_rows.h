@@ -413,4 +413,7 @@ PERF_FN void perf_report_results_(perf_out_ *o)
 
 PERF_END_DECLS
 
+#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H)
+#include "perf_loop.h"          /* see perf_bench.h                                               */
+#endif
 #endif /* PERF_LOOP_ROWS_H */

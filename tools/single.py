@@ -20,7 +20,8 @@ LAST = {("perf_core.h", "perf_record.h"), ("perf_scope.h", "perf_record.h"),
         ("perf_calibration.h", "perf_record.h"), ("perf_layout.h", "perf_record.h"),
         ("perf_scope.h", "perf_report.h"),
         ("perf_bench.h", "perf_loop.h"),
-        ("perf_report.h", "perf_loop.h"), ("perf_gpu_scope.h", "perf_cuda.h")}
+        ("perf_report.h", "perf_loop.h"), ("perf_loop_rows.h", "perf_loop.h"),
+        ("perf_gpu_scope.h", "perf_cuda.h")}
 
 
 def inlined(name, seen):
