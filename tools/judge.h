@@ -24,6 +24,7 @@ typedef struct ab_plan {                /* what is asked for                    
     double    confidence;
     ab_vouch  vouch;
     int       failures_count;           /* 1: runs that ended with a failure are judged, too      */
+    int       trust;                    /* 1: columns that look like no measurements are judged   */
 } ab_plan;
 
 typedef struct ab_data {                /* one benchmark under one rule                           */
@@ -47,6 +48,7 @@ typedef struct ab_row {
     const char   *name;
     const char   *missing;              /* "A" or "B": no values there; NULL: both have some      */
     const char   *absent[2];            /* for A and B: "missing", "failed" ...; NULL: has values */
+    int           doubted;              /* 1: refused for what its columns look like              */
     char          why[900];             /* the same in words; "" where nothing is known           */
     ab_data       d[AB_RULES];
     int           open;                 /* a verdict other than INCONCLUSIVE was possible         */
@@ -603,6 +605,21 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, const
     return 0;
 }
 
+/* Why the numbers of a side are no series of measurements in pairs; NULL: nothing speaks against it.
+ * Pairs that were sorted, repeated or copied would decide anything.  copies: look for those, too. */
+PERF_FN const char *ab_doubt(const ab_data *d, int side, int copies)
+{
+    const char *doubt;
+
+    if (d->how != AB_HOW_PAIRS)
+        return NULL;
+    doubt = perf_column_doubt(d->x[side], d->n[side], copies ? d->x[!side] : NULL,
+                              copies ? d->n[!side] : 0);
+    if (doubt && *d->unit && strstr(doubt, "units"))        /* both sides say theirs              */
+        return NULL;
+    return doubt;
+}
+
 PERF_FN void ab_data_free(ab_data *d)
 {
     int k;
@@ -738,6 +755,19 @@ PERF_FN int ab_too_coarse_(const ab_data *d)
             d->v.ratio.low * perf_exp(0.9 * by) > d->v.threshold);
 }
 
+/* What the interval says where something else withholds the answer: "would ACCEPT", or "". */
+PERF_FN const char *ab_would_(const ab_data *d)
+{
+    const perf_verdict *v = &d->v;
+    const double        lowest = d->rule.kind == PERF_RULE_SAME ? 1.0 / v->threshold : 0.0;
+
+    if (v->ratio.high < v->threshold && v->ratio.low > lowest)
+        return "would ACCEPT";
+    if (v->ratio.low > v->threshold || v->ratio.high < lowest)
+        return "would REJECT";
+    return "";
+}
+
 /* What would settle one rule; "" when it is decided. */
 PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
 {
@@ -745,8 +775,7 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
     const char         *what = d->how == AB_HOW_RUNS || d->how == AB_HOW_PAIRS ? "pair" : "value";
     const char         *of = d->how == AB_HOW_RUNS ? " of runs"
                            : d->how == AB_HOW_PAIRS ? "" : " on each side";
-    const char         *would = v->ratio.high < v->threshold ? "would ACCEPT"
-                              : v->ratio.low > v->threshold  ? "would REJECT" : "";
+    const char         *would = ab_would_(d);
     double  more = v->pairs_needed < 1e9 ? (double)(uint64_t)v->pairs_needed : 0.0;
     ab_text step = ab_quantity(d->tick, d->unit);
 

@@ -5,10 +5,10 @@ _perf_ab()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} word
     local report='--accept --metric --confidence --json --csv --markdown --html --plot --quiet'
-    local files='--paired --random --turns --format --value --ignore-failure'
+    local files='--paired --random --turns --format --value --ignore-failure --trust'
     local run='--measure --reported --reported= --unit --parameter --setup --prepare --cleanup
         --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output'
-    local merge='-o --name --offset --ranks' dashes=0 i
+    local merge='-o --name --offset --ranks' convert='--to -o --name --unit' dashes=0 i
 
     COMPREPLY=()
     if [[ ${COMP_WORDS[1]} = run && $COMP_CWORD -gt 1 ]]; then
@@ -33,6 +33,7 @@ _perf_ab()
         --metric) word='time p50 p95 p99 mean memory throughput pair' ;;
         --format) word='plain csv json go google hyperfine pyperf pytest jmh benchmarkdotnet criterion
             asv catch2' ;;
+        --to) word='google go openmetrics csv results percentiles bars prometheus otlp' ;;
         --measure) word='wall cpu user system memory' ;;
         --unit) word='ns us ms s B MB/s' ;;
         --confidence) word='0.9 0.95 0.99' ;;
@@ -48,11 +49,12 @@ _perf_ab()
             if [[ $cur != -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                 [[ $COMP_CWORD -ne 1 ]] ||
-                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge' -- "$cur")
+                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert' -- "$cur")
                 return
             fi
             case ${COMP_WORDS[1]} in
                 merge) word=$merge ;;
+                convert) word=$convert ;;
                 run) word="$run $report --" ;;
                 *) word="$report $files --help --version --batch --seq --sample" ;;
             esac ;;

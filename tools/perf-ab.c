@@ -50,6 +50,7 @@ static const char help[] =
     "  --paired          value i of A and of B were measured together, in random order\n"
     "  --random          all values of A and B were measured in random order\n"
     "  --turns           run i of A and of B were measured in turns, in random order\n"
+    "  --trust           judge columns that look sorted, repeated or copied, too\n"
     "  --format F        plain csv json go google hyperfine pyperf pytest jmh benchmarkdotnet\n"
     "                    criterion asv catch2; default: look at the content\n"
     "  --value NAME      the column, unit or counter to read: cpu_time, allocs/op, ...\n"
@@ -115,7 +116,8 @@ static int take_number(const char *name, const char *text, double low, double hi
 /* Options that mean something to one of `perf-ab run` and the comparison of files alone. */
 static int belongs_elsewhere(const char *name, size_t len, int running)
 {
-    static const char *const of_files[] = {"--paired", "--random", "--turns", "--format", "--value"};
+    static const char *const of_files[] = {"--paired", "--random", "--turns", "--format", "--value",
+                                           "--trust"};
     static const char *const of_run[] = {
         "--measure", "--reported", "--unit", "--parameter", "--prepare", "--setup", "--cleanup",
         "--warmup", "--pairs", "--budget", "--timeout", "--seed", "--save", "--shell",
@@ -223,6 +225,8 @@ static int take_flag(options *o, const char *name)
         o->plan.vouch = AB_VOUCH_RANDOM;
     else if (!strcmp(name, "--turns"))
         o->plan.vouch = AB_VOUCH_TURNS;
+    else if (!strcmp(name, "--trust"))
+        o->plan.trust = 1;
     else if (!strcmp(name, "--plot"))
         o->plot = 1;
     else if (!strcmp(name, "--quiet"))
@@ -510,6 +514,32 @@ static void note_failures(ab_report *r, const char *name, const ab_series *a, co
     ab_note_add(&r->about, *name ? name : "(all)", what, 1);
 }
 
+/* Columns that were sorted, repeated or copied are refused, with their place. */
+static void doubt_columns(ab_row *row, const ab_data *d, const options *o, int one_file)
+{
+    static const char *const column[] = {"a (baseline)", "b (candidate)"};
+    const size_t last = o->files - 1;
+    const char  *doubt;
+    char         what[120];
+    int          side;
+
+    for (side = 0; side < 2 && !row->missing && !o->plan.trust; side++) {
+        doubt = ab_doubt(d, side, side);
+        if (!doubt)
+            continue;
+        row->missing = side ? "B" : "A";
+        row->absent[side] = "refused";
+        row->doubted = 1;
+        snprintf(what, sizeof what, *row->name ? " of '%.100s'" : "", row->name);
+        if (one_file)
+            snprintf(row->why, sizeof row->why, "%.300s: column %s%s: %s; --trust judges it",
+                     o->file[0], column[side], what, doubt);
+        else
+            snprintf(row->why, sizeof row->why, "%.300s: the values%s: %s; --trust judges them",
+                     o->file[side ? last : 0], what, doubt);
+    }
+}
+
 /* One row under every rule.  -1 with a message. */
 static int compare_row(ab_report *r, const options *o, const sides *kind, size_t which, ab_error *e)
 {
@@ -529,6 +559,8 @@ static int compare_row(ab_report *r, const options *o, const sides *kind, size_t
         }
         if (ab_collect(&row->d[k], a, b, &r->plan, o->file[o->files - 1], e) < 0)
             return -1;
+        if (strcmp(s->side[0].format, "perf_results") != 0)     /* those took turns               */
+            doubt_columns(row, &row->d[k], o, a == b);
         if (k == 0)
             note_failures(r, of->name, a, b);
     }
@@ -609,7 +641,15 @@ static int compare_rows(ab_report *r, const options *o, const sides *kind, ab_er
         memset(r->known, 0, first->side[1].n + 1);
         only_in_b(r, first);
     }
-    return r->n ? 0 : ab_fail(e, o->file[0], 0, 0, "every benchmark is skipped in A and B");
+    if (!r->n)
+        return ab_fail(e, o->file[0], 0, 0, "every benchmark is skipped in A and B");
+    for (i = 0; i < r->n && r->row[i].doubted; i++)
+        continue;
+    if (i < r->n)
+        return 0;
+    snprintf(e->text, sizeof e->text, "%.590s", r->row[0].why);
+    ab_make_safe(e->text);
+    return -1;
 }
 
 static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)

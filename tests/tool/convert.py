@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""perf-ab convert: what it writes is read back with the same values, by perf-ab and, where they are
+installed, by the libraries of others.
+
+    convert.py TOOL
+"""
+import json
+import random
+
+from tool import DATA, Checks
+
+DICE = random.Random(5)
+
+
+def results(name, runs, scopes=()):
+    return json.dumps({"perf_results": 1, "runs": [{"run": str(k), "machine": "box", "time": 1795600000 + k} for k in range(runs)],
+                       "benchmarks": [{"name": n, "unit": unit, "run": str(k), "samples": [
+                           round(scale * (1 + DICE.random()), 3) for _ in range(5)]}
+                           for k in range(runs) for n, unit, scale in ((name, "ns", 100), ("rate of it", "B/s", 5e6), (name, "B", 4096))],
+                       "scopes": [dict(s, run=str(k)) for k in range(runs) for s in scopes]})
+
+
+def values(c, file, *options):
+    """All values that perf-ab reads, by name."""
+    out = c.work / "read.json"
+    c.status(0, "convert", file, "--to", "results", "-o", out, *options)
+    found = {}
+    for b in json.loads(out.read_text())["benchmarks"]:
+        found.setdefault((b["name"], b["unit"]), []).extend(b.get("samples", []) or b.get("baseline", []) + b.get("candidate", []))
+    return found
+
+
+def measurements(c):
+    file = c.file("a.json", results("copy \u00e9 4 KiB", 3))
+    want = values(c, file)
+    c.check(sorted(map(len, want.values())) == [15, 15, 15], f"{want}")
+    for to in ("results", "google", "go"):
+        out = c.work / f"out.{to}"
+        said = c.status(0, "convert", file, "--to", to, "-o", out)
+        got = values(c, out)
+        times = {k: v for k, v in want.items() if k[1] == "ns"}
+        if to == "google":
+            c.check(got == times, f"Google: {got} not {times}")
+            c.check("2 benchmarks whose figures are no times" in said, f"{said}")
+            c.check(json.loads(out.read_text())["context"]["host_name"] == "box", "the machine is lost")
+        elif to == "go":
+            lines = out.read_text().splitlines()
+            c.check(len(lines) == 45 and all(" " not in line.split("\t")[0] for line in lines), f"{lines[:3]}")
+            c.check(got.get(("Copy_\u00e9_4_KiB", "ns")) == times[("copy \u00e9 4 KiB", "ns")], f"Go: {got}")
+        else:
+            c.check(got == want, f"results: {got}")
+    c.status(0, "convert", file, "--to", "csv", has="copy \u00e9 4 KiB,ns,0,")
+    pairs = values(c, DATA / "results_pairs.json")
+    out = c.status(0, "convert", DATA / "results_pairs.json", "--to", "go", has="BenchmarkCopy/candidate")
+    c.check(out.count("ns/op") == len(pairs[("copy", "ns")]), out)
+    for name in ("google_a.json", "go_a.txt", "hyperfine.json", "pyperf_a.json", "pytest.json", "jmh.json", "asv.json", "catch2.xml", "raw.csv"):
+        c.status(0, "convert", DATA / name, "--to", "go", has="Benchmark")
+    hostile = c.file("hostile.json", results("a\u009b2J\"\\ =1", 1))
+    for to in ("results", "google", "go", "csv", "openmetrics"):
+        out = c.status(0, "convert", hostile, "--to", to)
+        c.check("\u009b" not in out, f"{to}: a control character got through")
+    old = c.file("old.json", "old\n")
+    c.status(3, "convert", "nowhere.json", "--to", "go", "-o", old, has="cannot be opened")
+    c.check(old.read_text() == "old\n", "the old file is gone")
+
+
+def openmetrics(c):
+    scope = {"name": "de\"code", "kind": "scope", "calls": 30, "total": 60000.0, "max": 9000.0, "buckets": [[1000.0, 20], [4000.0, 10]]}
+    file = c.file("s.json", results("x", 2, [scope, dict(scope, name="later", kind="async")]))
+    text = c.status(0, "convert", file, "--to", "openmetrics")
+    c.check(text.rstrip().splitlines()[-2 if "perf-ab:" in text else -1] == "# EOF", text[-300:])
+    for line in ('perf_scope_seconds_bucket{scope="de\\"code",le="1e-06"} 40', 'perf_scope_seconds_count{scope="de\\"code"} 60',
+                 'perf_scope_seconds_bucket{scope="de\\"code",le="+Inf"} 60', 'perf_async_seconds_count{scope="later"} 60'):
+        c.check(line in text, f"no '{line}' in {text[:1500]}")
+    try:
+        from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    except ImportError:
+        print("not tried: prometheus-client is not installed")
+        return
+    families = list(text_string_to_metric_families(text[:text.index("# EOF")] + "# EOF\n"))
+    c.check({f.name for f in families} == {"perf_scope_seconds", "perf_async_seconds", "perf_benchmark_seconds"}, f"{families}")
+
+
+# One interval of 1,000 values of 1000 ns, V2 encoding, two digits, written by perf_hlog_text.
+def histograms(c):
+    lines = (c.work / "one.hlog")
+    made = c.work / "make.c"
+    made.write_text('#include "perf_hlog.h"\n#include <stdio.h>\nint main(void){static perf_hist h; static char t[65536];'
+                    'perf_hlog_interval iv; memset(&iv,0,sizeof iv); iv.start_seconds=100; iv.length_seconds=2; int i;'
+                    'for(i=1;i<=1000;i++) perf_hist_add(&h,(uint64_t)i*1000); fputs(PERF_HLOG_HEADER,stdout);'
+                    'if(perf_hlog_text(t,sizeof t,&h,&iv)) fputs(t,stdout); iv.start_seconds=102; if(perf_hlog_text(t,sizeof t,&h,&iv)) fputs(t,stdout); return 0;}')
+    import shutil
+    import subprocess
+    from tool import ROOT
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler or subprocess.run([compiler, "-I", ROOT, made, "-o", c.work / "make"], capture_output=True).returncode:
+        print("not tried: no compiler")
+        return
+    lines.write_bytes(subprocess.run([c.work / "make"], capture_output=True).stdout)
+    out = c.status(0, "convert", lines, "--to", "percentiles", has="count 2000")
+    middle = [line.split() for line in out.splitlines() if " 0.5000000000 " in line]
+    c.check(middle and abs(float(middle[0][0]) - 500000) < 5000, f"{out}")
+    c.status(0, "convert", lines, lines, "--to", "percentiles", has="count 4000")
+    c.status(0, "convert", lines, "--to", "bars", has="p50")
+    c.status(0, "convert", lines, "--to", "prometheus", "--name", "latency", has="# EOF")
+    c.status(3, "convert", lines, "--to", "prometheus", "--name", "4 x", has="no name of a metric")
+    otlp = json.loads(c.status(0, "convert", lines, "--to", "otlp", "--name", "latency", "--unit", "ns"))
+    c.check("2000" in json.dumps(otlp), f"{otlp}")
+    c.status(3, "convert", c.file("bad.hlog", lines.read_text().replace(",HISTF", ",XXXX")), "--to", "bars", has="line of a histogram log")
+    c.status(3, "convert", c.file("none.hlog", "#[comment]\n"), "--to", "bars", has="no interval of a histogram log")
+
+
+def main():
+    c = Checks("convert")
+    measurements(c)
+    openmetrics(c)
+    histograms(c)
+    c.status(3, "convert", "--to", "go", has="nothing to convert")
+    c.status(3, "convert", "x", has="--to google, go")
+    c.status(3, "convert", "x", "--to", "pdf", has="not 'pdf'")
+    c.status(3, "convert", "x", "--to", has="its value is missing")
+    c.finish()
+
+
+main()
