@@ -91,8 +91,9 @@ PERF_FN int ab_is_typical(perf_metric m)
 
 PERF_FN ab_kind ab_rule_kind(const perf_rule *r)
 {
-    return r->metric == PERF_METRIC_MEMORY || r->memory ? AB_MEMORY
-         : r->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
+    if (r->metric == PERF_METRIC_MEMORY || r->memory)
+        return AB_MEMORY;
+    return r->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
 }
 
 /* A ratio candidate / baseline as a rule. */
@@ -111,8 +112,9 @@ PERF_FN int ab_metric_of(const char *name)
     for (i = 0; i < 7; i++)
         if (!strcmp(name, known[i]))
             return i;
-    return !strcmp(name, "time") ? (int)PERF_METRIC_PAIR
-         : !strcmp(name, "median") ? (int)PERF_METRIC_P50 : -1;
+    if (!strcmp(name, "time"))
+        return (int)PERF_METRIC_PAIR;
+    return !strcmp(name, "median") ? (int)PERF_METRIC_P50 : -1;
 }
 
 PERF_FN const char *ab_metric_name(perf_metric m)
@@ -155,11 +157,19 @@ PERF_FN void ab_select(double *x, size_t n, size_t k)
     perf_sort_values(x, n);
 }
 
+/* The quantile that a metric is about. */
+PERF_FN double ab_quantile_of(perf_metric m)
+{
+    if (m == PERF_METRIC_P99)
+        return 0.99;
+    return m == PERF_METRIC_P95 ? 0.95 : 0.5;
+}
+
 /* The figure of one sample that the metric is about.  A quantile needs the two values around its
  * place, not a sorted array: a million values take a fifth of the time.                          */
 PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
 {
-    double *s, r, p = m == PERF_METRIC_P99 ? 0.99 : m == PERF_METRIC_P95 ? 0.95 : 0.5, t;
+    double *s, r, p = ab_quantile_of(m), t;
     size_t  k, i, least;
 
     if (!n)
@@ -266,7 +276,11 @@ PERF_FN int ab_by_time_(const void *a_, const void *b_)
 {
     const ab_when *a = (const ab_when *)a_, *b = (const ab_when *)b_;
 
-    return a->time > b->time ? 1 : a->time < b->time ? -1 : (a->run > b->run) - (a->run < b->run);
+    if (a->time > b->time)
+        return 1;
+    if (a->time < b->time)
+        return -1;
+    return (a->run > b->run) - (a->run < b->run);
 }
 
 /* order[k] is the k-th run in time; in order of the file where a run does not say when it was.
@@ -463,7 +477,9 @@ PERF_FN double ab_clock_step(const double *a, size_t na, const double *b, size_t
     if (kind != AB_RATE && ab_is_constant_(a, na) && ab_is_constant_(b, nb)) {
         p = ab_common_step_(a[0], b[0]);
         ga = ab_abs(a[0] - b[0]);
-        return p > 0.0 ? p : ga > 0.0 ? ga : a[0];
+        if (p > 0.0)
+            return p;
+        return ga > 0.0 ? ga : a[0];
     }
     ga = ab_gap_step_(a, na);
     gb = ab_gap_step_(b, nb);
@@ -471,7 +487,9 @@ PERF_FN double ab_clock_step(const double *a, size_t na, const double *b, size_t
         ga = perf_step_decimal_(ab_is_constant_(a, na) ? a[0] : b[0]);  /* by another clock       */
     p = ga > p ? ga : p;
     p = gb > p ? gb : p;
-    return p > 0.0 ? p : kind == AB_RATE ? 0.0 : -1.0;      /* of rates the library looks on      */
+    if (p > 0.0)
+        return p;
+    return kind == AB_RATE ? 0.0 : -1.0;            /* of rates the library looks on              */
 }
 
 /* How far the log of b / a may be off because both were read in steps: rounded to the nearest, or
@@ -711,7 +729,7 @@ PERF_FN void ab_show_(ab_data *d, int side, double confidence)
     size_t        n = d->n[side];
     perf_metric   m = d->rule.metric;
     perf_interval i;
-    double       *s, below, above;
+    double       *s, below, above, width;
 
     d->shown[side] = ab_statistic(d->x[side], n, m);
     d->off[side] = -1.0;
@@ -721,13 +739,14 @@ PERF_FN void ab_show_(ab_data *d, int side, double confidence)
     memcpy(s, d->x[side], n * sizeof *s);
     perf_sort_values(s, n);
     i = m == PERF_METRIC_MEAN ? perf_mean_interval(s, n, confidence)
-      : perf_quantile_interval(s, n, m == PERF_METRIC_P99 ? 0.99 : m == PERF_METRIC_P95 ? 0.95
-                               : 0.5, confidence);
+                              : perf_quantile_interval(s, n, ab_quantile_of(m), confidence);
     below = i.estimate - i.low;
     above = i.high - i.estimate;
     d->ranged[side] = !perf_is_finite_(below + above);
-    d->off[side] = (d->ranged[side] ? s[n - 1] - s[0] : above > below ? above : below) /
-                   d->shown[side];
+    width = above > below ? above : below;
+    if (d->ranged[side])
+        width = s[n - 1] - s[0];
+    d->off[side] = width / d->shown[side];
     free(s);
 }
 
@@ -773,8 +792,8 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
 {
     const perf_verdict *v = &d->v;
     const char         *what = d->how == AB_HOW_RUNS || d->how == AB_HOW_PAIRS ? "pair" : "value";
-    const char         *of = d->how == AB_HOW_RUNS ? " of runs"
-                           : d->how == AB_HOW_PAIRS ? "" : " on each side";
+    static const char *const whose[] = {"", " of runs", " on each side", " on each side"};
+    const char         *of = whose[d->how];
     const char         *would = ab_would_(d);
     double  more = v->pairs_needed < 1e9 ? (double)(uint64_t)v->pairs_needed : 0.0;
     ab_text step = ab_quantity(d->tick, d->unit);
@@ -838,78 +857,102 @@ PERF_FN void ab_family_(ab_report *r)
     free(p);
 }
 
+/* The verdicts of one row, each rule by itself. */
+PERF_FN void ab_judge_row_(ab_report *r, ab_row *row)
+{
+    int k;
+
+    for (k = 0; k < r->plan.rules && !row->missing; k++) {
+        ab_data *d = &row->d[k];
+        if (!(d->tick > 0.0) && !(d->tick < 0.0))
+            d->tick = ab_clock_step(d->x[0], d->n[0], d->x[1], d->n[1], d->unit);
+        if (!r->sequential)
+            d->v = ab_verdict_among(d, r->plan.confidence, r->plan.rules);
+        ab_show_(d, 0, r->plan.confidence);
+        ab_show_(d, 1, r->plan.confidence);
+        row->open |= d->how != AB_HOW_SEPARATE && !*d->cap;
+    }
+    row->alone = row->missing ? PERF_INCONCLUSIVE : ab_join(row, r->plan.rules);
+    r->judged += row->open != 0;
+    row->p = row->holm = 1.0;
+}
+
+/* The p-value of one row: the worst of its rules for an ACCEPT, the best for a REJECT. */
+PERF_FN void ab_row_p_(const ab_report *r, ab_row *row)
+{
+    double accept = 0.0, reject = 1.0;
+    int    k;
+
+    if (row->missing)
+        return;
+    for (k = 0; k < r->plan.rules; k++) {
+        ab_data *d = &row->d[k];
+        d->p = ab_p_value_(d);
+        accept = d->p > accept ? d->p : accept;
+        if (d->v.decision == PERF_REJECT && d->p < reject)
+            reject = d->p;
+    }
+    row->p = row->alone == PERF_REJECT ? reject * r->plan.rules : accept;   /* any would have done */
+}
+
+/* The verdict of one row among the others, and what would settle it. */
+PERF_FN void ab_settle_row_(const ab_report *r, ab_row *row)
+{
+    const int decided = row->alone != PERF_INCONCLUSIVE;
+    const int sure = r->judged < 2 || row->holm <= 1.0 - r->plan.confidence + 1e-9;
+    char      need[40] = "more pairs";
+    size_t    fewest;
+    int       k;
+
+    row->family = row->alone;
+    *row->settle = '\0';
+    if (decided && !sure) {
+        fewest = ab_fewest_pairs_(r);
+        if (row->d[0].how != AB_HOW_RANDOM && row->d[0].n[0] < fewest)
+            snprintf(need, sizeof need, "it takes %zu pairs at least", fewest);
+        row->family = PERF_INCONCLUSIVE;
+        snprintf(row->settle, sizeof row->settle,
+                 "alone it would be %s; among %zu benchmarks that is "
+                 "not sure enough (Holm p %.2g): %s",
+                 perf_decision_text(row->alone), r->judged, row->holm, need);
+    } else if (row->missing) {
+        ab_settle_missing_(r, row);
+    }
+    for (k = 0; k < r->plan.rules && !*row->settle && row->family == PERF_INCONCLUSIVE; k++)
+        ab_settle_(&row->d[k], row->settle, sizeof row->settle);
+}
+
 /* Fills in every verdict, then the family's. */
 PERF_FN void ab_judge(ab_report *r)
 {
     size_t i;
-    int    k;
 
     r->judged = 0;
-    for (i = 0; i < r->n; i++) {
-        ab_row *row = &r->row[i];
-        for (k = 0; k < r->plan.rules && !row->missing; k++) {
-            ab_data *d = &row->d[k];
-            if (!(d->tick > 0.0) && !(d->tick < 0.0))
-                d->tick = ab_clock_step(d->x[0], d->n[0], d->x[1], d->n[1], d->unit);
-            if (!r->sequential)
-                d->v = ab_verdict_among(d, r->plan.confidence, r->plan.rules);
-            ab_show_(d, 0, r->plan.confidence);
-            ab_show_(d, 1, r->plan.confidence);
-            row->open |= d->how != AB_HOW_SEPARATE && !*d->cap;
-        }
-        row->alone = row->missing ? PERF_INCONCLUSIVE : ab_join(row, r->plan.rules);
-        r->judged += row->open != 0;
-        row->p = row->holm = 1.0;
-    }
+    for (i = 0; i < r->n; i++)
+        ab_judge_row_(r, &r->row[i]);
     if (r->sequential)                              /* no p-values there, and no need of them     */
         r->judged = 1;
-    for (i = 0; i < r->n && r->judged > 1; i++) {
-        ab_row *row = &r->row[i];
-        double  accept = 0.0, reject = 1.0;
-        for (k = 0; k < r->plan.rules && !row->missing; k++) {
-            ab_data *d = &row->d[k];
-            d->p = ab_p_value_(d);
-            accept = d->p > accept ? d->p : accept;
-            if (d->v.decision == PERF_REJECT && d->p < reject)
-                reject = d->p;
-        }
-        reject *= r->plan.rules;                    /* any of them would have done                */
-        row->p = row->missing ? 1.0 : row->alone == PERF_REJECT ? reject : accept;
-    }
+    for (i = 0; i < r->n && r->judged > 1; i++)
+        ab_row_p_(r, &r->row[i]);
     if (r->judged > 1)
         ab_family_(r);
     memset(r->count, 0, sizeof r->count);
     for (i = 0; i < r->n; i++) {
-        ab_row *row = &r->row[i];
-        char   *settle = row->settle;
-        row->family = row->alone;
-        *settle = '\0';
-        if (row->alone != PERF_INCONCLUSIVE && r->judged > 1 &&
-            !(row->holm <= 1.0 - r->plan.confidence + 1e-9)) {
-            char   need[40] = "more pairs";
-            size_t fewest = ab_fewest_pairs_(r);
-            if (row->d[0].how != AB_HOW_RANDOM && row->d[0].n[0] < fewest)
-                snprintf(need, sizeof need, "it takes %zu pairs at least", fewest);
-            row->family = PERF_INCONCLUSIVE;
-            snprintf(settle, sizeof row->settle,
-                     "alone it would be %s; among %zu benchmarks that is "
-                     "not sure enough (Holm p %.2g): %s",
-                     perf_decision_text(row->alone), r->judged, row->holm, need);
-        } else if (row->missing) {
-            ab_settle_missing_(r, row);
-        }
-        for (k = 0; k < r->plan.rules && !*settle && row->family == PERF_INCONCLUSIVE; k++)
-            ab_settle_(&row->d[k], settle, sizeof row->settle);
-        r->count[row->family]++;
+        ab_settle_row_(r, &r->row[i]);
+        r->count[r->row[i].family]++;
     }
-    r->decision = r->count[PERF_REJECT] ? PERF_REJECT
-                : r->count[PERF_INCONCLUSIVE] || !r->n ? PERF_INCONCLUSIVE : PERF_ACCEPT;
+    r->decision = PERF_ACCEPT;
+    if (r->count[PERF_INCONCLUSIVE] || !r->n)
+        r->decision = PERF_INCONCLUSIVE;
+    if (r->count[PERF_REJECT])
+        r->decision = PERF_REJECT;
 }
 
 PERF_FN int ab_status(const ab_report *r)
 {
-    return r->decision == PERF_ACCEPT ? AB_ACCEPT : r->decision == PERF_REJECT ? AB_REJECT
-                                                                             : AB_INCONCLUSIVE;
+    if (r->decision == PERF_ACCEPT)
+        return AB_ACCEPT;
+    return r->decision == PERF_REJECT ? AB_REJECT : AB_INCONCLUSIVE;
 }
 
 #endif

@@ -146,6 +146,14 @@ PERF_FN void page_line_(FILE *f, const char *class, double x1, double y1, double
             y1, x2, y2);
 }
 
+/* Where a label at `at` begins, so that it stays within `margin` of the ends. */
+PERF_FN const char *page_anchor_(const page_scale *s, double at, double margin)
+{
+    if (at < s->from + margin)
+        return "start";
+    return at > s->to - margin ? "end" : "middle";
+}
+
 PERF_FN void page_label_(FILE *f, double x, double y, const char *anchor, const char *s)
 {
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
@@ -178,8 +186,7 @@ PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bott
         ab_text q = page_tick_(t, step, unit);
         double  at = page_at_(s, t);
         page_line_(f, "grid", at, top, at, bottom);
-        page_label_(f, at, bottom + 13.0, at < s->from + 20.0 ? "start" : at > s->to - 20.0 ? "end"
-                    : "middle", q.s);
+        page_label_(f, at, bottom + 13.0, page_anchor_(s, at, 20.0), q.s);
     }
     page_line_(f, "axis", s->from, bottom, s->to, bottom);
 }
@@ -208,7 +215,9 @@ PERF_FN void page_bins_(const double *x, size_t n, const page_scale *s, double *
     memset(share, 0, PAGE_BINS * sizeof *share);
     for (i = 0; i < n; i++) {
         double t = (x[i] - s->low) / (s->high - s->low) * PAGE_BINS;
-        k = !(t > 0.0) ? 0 : t >= PAGE_BINS ? PAGE_BINS - 1 : (int)t;
+        k = t > 0.0 && t < PAGE_BINS ? (int)t : 0;
+        if (t >= PAGE_BINS)
+            k = PAGE_BINS - 1;
         share[k] += 1.0 / (double)n;
     }
 }
@@ -353,8 +362,7 @@ PERF_FN void page_forest_axis_(FILE *f, const ab_forest *a, const page_scale *s)
         if (at - last < (at > s->to - 16.0 ? 58.0 : 42.0))
             continue;
         last = at;
-        page_label_(f, at, 13.0,
-                    at < s->from + 16.0 ? "start" : at > s->to - 16.0 ? "end" : "middle", label.s);
+        page_label_(f, at, 13.0, page_anchor_(s, at, 16.0), label.s);
         page_line_(f, "axis", at, 16.0, at, 20.0);
     }
     fputs("</svg>", f);

@@ -131,42 +131,50 @@ static int belongs_elsewhere(const char *name, size_t len, int running)
     return 0;
 }
 
-/* One option with a value.  -1: there is none of that name. */
-static int take_value(options *o, const char *name, const char *value)
+/* A whole number of `perf-ab run`. */
+static int take_whole(options *o, const char *name, const char *value)
 {
-    static const char *const outputs[] = {"--json", "--csv", "--markdown", "--html"};
-    double x = 0.0;
-    int    i, bad;
+    const int pairs = !strcmp(name, "--pairs");
+    double    x = 0.0;
+    int       bad = take_number(pairs ? "a whole number from 1 is needed, not"
+                                      : "a whole number is needed, not", value, pairs, 1e9, &x);
 
-    for (i = 0; i < 4; i++)
-        if (!strcmp(name, outputs[i])) {
-            o->output[i] = value;
-            return 0;
-        }
-    if (!strcmp(name, "--accept"))
-        return take_rule(o, value);
-    if (!strcmp(name, "--metric")) {
-        o->metric = ab_metric_of(value);
-        if (!strcmp(value, "pair"))
-            o->plan.vouch = AB_VOUCH_PAIRED;
-        return o->metric < 0 ? usage_error("no such metric:", value) : 0;
+    if (!bad && x > (double)(uint64_t)x)
+        return usage_error("a whole number is needed, not", value);
+    if (pairs)
+        o->run.pairs = (size_t)x;
+    else if (!strcmp(name, "--warmup"))
+        o->run.warmup = (size_t)x;
+    else {
+        o->run.seed = (uint64_t)x;
+        o->run.seeded = 1;
     }
-    if (!strcmp(name, "--confidence"))
-        return take_number("a confidence between 0.5 and 0.9999 is needed, not", value, 0.5, 0.9999,
-                           &o->plan.confidence);
-    if (!strcmp(name, "--format")) {
-        i = ab_format_of(value);
-        o->read.format = i < 0 ? AB_DETECT : (ab_format)i;
-        return i < 0 ? usage_error("no such format:", value) : 0;
-    }
-    if (!strcmp(name, "--value")) {
-        o->read.value = value;
-        return 0;
-    }
-    if (!strcmp(name, "--setup") || !strcmp(name, "--cleanup")) {
-        *(name[2] == 's' ? &o->run.setup : &o->run.cleanup) = value;
-        return 0;
-    }
+    return bad;
+}
+
+/* Where a text option of that name is kept; NULL: it is none. */
+static const char **text_option(options *o, const char *name)
+{
+    const struct {
+        const char  *name;
+        const char **value;
+    } known[] = {{"--json", &o->output[0]}, {"--csv", &o->output[1]}, {"--markdown", &o->output[2]},
+                 {"--html", &o->output[3]}, {"--value", &o->read.value},
+                 {"--setup", &o->run.setup}, {"--cleanup", &o->run.cleanup},
+                 {"--save", &o->run.save}, {"--unit", &o->run.unit}};
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i].name))
+            return known[i].value;
+    return NULL;
+}
+
+/* One option of `perf-ab run` with a value.  -1: there is none of that name. */
+static int take_run_value(options *o, const char *name, const char *value)
+{
+    int i;
+
     if (!strcmp(name, "--prepare")) {
         if (o->run.prepares == AB_PREPARES)
             return usage_error("more than 64 times --prepare", "");
@@ -189,31 +197,38 @@ static int take_value(options *o, const char *name, const char *value)
         return take_number("seconds are needed, not", value, 0.001, 1e8, &o->run.timeout);
     if (!strcmp(name, "--budget"))
         return take_number("seconds are needed, not", value, 0.0, 1e9, &o->run.budget);
-    if (!strcmp(name, "--save")) {
-        o->run.save = value;
-        return 0;
-    }
-    if (!strcmp(name, "--unit")) {
-        o->run.unit = value;
-        return 0;
-    }
-    if (!strcmp(name, "--pairs") || !strcmp(name, "--warmup") || !strcmp(name, "--seed")) {
-        bad = take_number(name[2] == 'p' ? "a whole number from 1 is needed, not"
-                                         : "a whole number is needed, not",
-                          value, name[2] == 'p' ? 1.0 : 0.0, 1e9, &x);
-        if (!bad && x > (double)(uint64_t)x)
-            return usage_error("a whole number is needed, not", value);
-        if (name[2] == 'p')
-            o->run.pairs = (size_t)x;
-        else if (name[2] == 'w')
-            o->run.warmup = (size_t)x;
-        else {
-            o->run.seed = (uint64_t)x;
-            o->run.seeded = 1;
-        }
-        return bad;
-    }
+    if (!strcmp(name, "--pairs") || !strcmp(name, "--warmup") || !strcmp(name, "--seed"))
+        return take_whole(o, name, value);
     return -1;
+}
+
+/* One option with a value.  -1: there is none of that name. */
+static int take_value(options *o, const char *name, const char *value)
+{
+    const char **text = text_option(o, name);
+    int          i;
+
+    if (text) {
+        *text = value;
+        return 0;
+    }
+    if (!strcmp(name, "--accept"))
+        return take_rule(o, value);
+    if (!strcmp(name, "--metric")) {
+        o->metric = ab_metric_of(value);
+        if (!strcmp(value, "pair"))
+            o->plan.vouch = AB_VOUCH_PAIRED;
+        return o->metric < 0 ? usage_error("no such metric:", value) : 0;
+    }
+    if (!strcmp(name, "--confidence"))
+        return take_number("a confidence between 0.5 and 0.9999 is needed, not", value, 0.5, 0.9999,
+                           &o->plan.confidence);
+    if (!strcmp(name, "--format")) {
+        i = ab_format_of(value);
+        o->read.format = i < 0 ? AB_DETECT : (ab_format)i;
+        return i < 0 ? usage_error("no such format:", value) : 0;
+    }
+    return take_run_value(o, name, value);
 }
 
 /* One option without a value.  -1: there is none of that name. */

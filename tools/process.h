@@ -107,8 +107,11 @@ PERF_FN int ab_catch(void)
         sigaddset(&a.sa_mask, ab_signals_[i]);
     sigemptyset(&ab_caught_);
     for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++) {
-        a.sa_handler = ab_signals_[i] == SIGALRM   ? ab_on_alarm_
-                       : ab_signals_[i] == SIGCHLD ? ab_on_child_ : ab_on_signal_;
+        a.sa_handler = ab_on_signal_;
+        if (ab_signals_[i] == SIGALRM)
+            a.sa_handler = ab_on_alarm_;
+        if (ab_signals_[i] == SIGCHLD)
+            a.sa_handler = ab_on_child_;
         if (a.sa_handler == ab_on_signal_ && sigaction(ab_signals_[i], NULL, &was) == 0 &&
             was.sa_handler == SIG_IGN)
             continue;

@@ -341,8 +341,10 @@ PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
         if (!lines++)
             fputs("  scope                     runs      calls        p50        p95        p99        max  "
                   "slowest run (its total, beyond the mean)\n", f);
-        for (k = 0; k < 5; k++)
-            text[k] = ab_quantity(k < 3 ? (x[k] < most ? x[k] : most) : k == 3 ? most : worst, "ns");
+        for (k = 0; k < 3; k++)
+            text[k] = ab_quantity(x[k] < most ? x[k] : most, "ns");
+        text[3] = ab_quantity(most, "ns");
+        text[4] = ab_quantity(worst, "ns");
         fputs("  ", f);
         ab_print_column(f, s->name, 60, 24);
         fprintf(f, " %5zu %10.0f %10s %10s %10s %10s  ", here, calls, text[0].s, text[1].s, text[2].s,

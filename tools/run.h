@@ -95,15 +95,24 @@ PERF_FN ab_measure ab_measured_(const ab_commands *c, int rule)
 
 PERF_FN const char *ab_measure_unit_(const ab_commands *c, ab_measure m)
 {
-    return m == AB_PEAK ? "B" : m != AB_REPORTED ? "ns" : c->o->unit ? c->o->unit : "";
+    if (m == AB_PEAK)
+        return "B";
+    if (m != AB_REPORTED)
+        return "ns";
+    return c->o->unit ? c->o->unit : "";
 }
 
 /* The step of what is measured: the kernel counts processor time in us, and deals it out between
  * user and system by ticks.                                                                      */
 PERF_FN double ab_measure_step_(const ab_commands *c, ab_measure m)
 {
-    return m == AB_WALL ? 1.0 : m == AB_CPU ? 1e3 : m == AB_PEAK ? -1.0
-         : m == AB_REPORTED ? c->tick : 1e9 / (double)sysconf(_SC_CLK_TCK);
+    if (m == AB_WALL)
+        return 1.0;
+    if (m == AB_CPU)
+        return 1e3;
+    if (m == AB_PEAK)
+        return -1.0;
+    return m == AB_REPORTED ? c->tick : 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
 /* ---- one run of one command ---- */
@@ -185,11 +194,12 @@ PERF_FN int ab_help_(ab_commands *c, const char *what, const char *text, pid_t *
         ab_helper_end(&group);
         return 1;
     }
+    if (group < 0 && e.asked)
+        return ab_fail(&c->e, what, 0, 0, "'%.200s' %s", text, ab_asked_);
+    if (group < 0 && e.signal)
+        return ab_fail(&c->e, what, 0, 0, "'%.200s' was killed by signal %d", text, e.signal);
     if (group < 0)
-        return e.asked ? ab_fail(&c->e, what, 0, 0, "'%.200s' %s", text, ab_asked_)
-                       : ab_fail(&c->e, what, 0, 0, e.signal ? "'%.200s' was killed by signal %d"
-                                                             : "'%.200s' ended with status %d",
-                                 text, e.signal ? e.signal : e.status);
+        return ab_fail(&c->e, what, 0, 0, "'%.200s' ended with status %d", text, e.status);
     *left = group;
     return 0;
 }
@@ -245,7 +255,8 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
     figure[AB_REPORTED] = x;
     for (k = 0; k < AB_MEASURES; k++) {             /* what no clock has seen is below its step   */
         double least = 0.5 * ab_measure_step_(c, (ab_measure)k);
-        ab_push(&m->v[k], figure[k] > 0.0 ? figure[k] : least > 0.0 ? least : 1.0);
+        least = least > 0.0 ? least : 1.0;
+        ab_push(&m->v[k], figure[k] > 0.0 ? figure[k] : least);
     }
     return 0;
 }
@@ -273,7 +284,9 @@ PERF_FN double ab_run_step_(const ab_commands *c, ab_measure m, const ab_values 
     perf_sort_values(x, n);
     perf_sort_values(y, n);
     seen = perf_tick_log_(x, n, y, n, 0.0, 1);
-    return seen > by ? seen < 50.0 ? seen : 50.0 : by;
+    if (!(seen > by))
+        return by;
+    return seen < 50.0 ? seen : 50.0;
 }
 
 /* One more pair for one rule.  Any rule can reject, so that takes more: see ab_reject_level. */
@@ -294,8 +307,9 @@ PERF_FN perf_decision ab_look_at_rule_(const ab_commands *c, int k, perf_seq *se
     seq[k].tick = seq[AB_RULES + k].tick = step + 1e-12;    /* of this pair                       */
     accept = perf_seq_add(&seq[k], swap ? b : a, swap ? a : b);
     reject = perf_seq_add(&seq[AB_RULES + k], swap ? b : a, swap ? a : b);
-    return reject == PERF_REJECT ? PERF_REJECT : accept == PERF_ACCEPT ? PERF_ACCEPT
-                                                                       : PERF_INCONCLUSIVE;
+    if (reject == PERF_REJECT)
+        return PERF_REJECT;
+    return accept == PERF_ACCEPT ? PERF_ACCEPT : PERF_INCONCLUSIVE;
 }
 
 /* Looks at the pairs of a row so far, the last one new. */
@@ -312,7 +326,9 @@ PERF_FN perf_decision ab_look_(ab_commands *c, const ab_contest *t, size_t i, pe
         accepted += d == PERF_ACCEPT;
         rejected += d == PERF_REJECT;
     }
-    return rejected ? PERF_REJECT : accepted == c->plan.rules ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    if (rejected)
+        return PERF_REJECT;
+    return accepted == c->plan.rules ? PERF_ACCEPT : PERF_INCONCLUSIVE;
 }
 
 PERF_FN void ab_progress_(const ab_contest *t, double seconds, int done)
@@ -351,13 +367,21 @@ PERF_FN int ab_round_(ab_commands *c, size_t contest, size_t *who, size_t n, uin
     return r;
 }
 
+/* How many rounds there are at most. */
+PERF_FN size_t ab_most_rounds_(const ab_commands *c, double budget)
+{
+    if (c->o->pairs)
+        return c->o->pairs;
+    return budget > 0.0 ? 1000000 : 100;
+}
+
 /* One contest to its end.  0: done or decided, 1: interrupted, -1: a message. */
 PERF_FN int ab_rounds_(ab_commands *c, size_t contest, perf_seq *seq, uint64_t *state,
                        double budget)
 {
     ab_contest *t = &c->contest[contest];
     double      began = ab_seconds_(), shown = began;
-    size_t      most = c->o->pairs ? c->o->pairs : budget > 0.0 ? 1000000 : 100, i, k, n = t->n;
+    size_t      most = ab_most_rounds_(c, budget), i, k, n = t->n;
     size_t     *who = (size_t *)ab_grow(NULL, n, sizeof *who);
     int         tty = isatty(2), r = 0;
 
@@ -460,6 +484,14 @@ PERF_FN perf_interval ab_agree_(perf_interval i, double threshold, perf_decision
     return i;
 }
 
+/* What the bets of rule k have come to. */
+PERF_FN perf_decision ab_decided_(const perf_seq *seq, int k)
+{
+    if (seq[AB_RULES + k].decision == PERF_REJECT)
+        return PERF_REJECT;
+    return seq[k].decision == PERF_ACCEPT ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+}
+
 /* The verdict of one rule after the last pair: the bet decides, the interval shows. */
 PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq *seq,
                                      const ab_data *d, double step)
@@ -468,8 +500,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     perf_verdict      v;
     perf_seq          probe;
     perf_interval     i;
-    perf_decision     decision = seq[AB_RULES + k].decision == PERF_REJECT ? PERF_REJECT
-                               : seq[k].decision == PERF_ACCEPT ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    perf_decision     decision = ab_decided_(seq, k);
     double           *log_ratio;
     int               swap = d->rule.metric == PERF_METRIC_THROUGHPUT, coarse;
     size_t            j, n = d->n[0];
@@ -499,9 +530,11 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
         continue;                                   /* so many it takes if all agree              */
     if (v.pairs_needed > 0.0 && v.pairs_needed < (double)probe.pairs - (double)n)
         v.pairs_needed = (double)probe.pairs - (double)n;
-    v.reason = v.decision != PERF_INCONCLUSIVE ? "decided pair by pair"
-               : coarse ? "the clock is too coarse for this: time more work at once"
-                        : "not decided within these pairs";
+    v.reason = "not decided within these pairs";
+    if (coarse)
+        v.reason = "the clock is too coarse for this: time more work at once";
+    if (v.decision != PERF_INCONCLUSIVE)
+        v.reason = "decided pair by pair";
     if (step >= 50.0 || step > 0.1 * (i.high - i.low))
         v.warnings |= PERF_WARN_RESOLUTION;
     return v;
@@ -874,9 +907,12 @@ PERF_FN void ab_run_names_(const ab_commands *c, ab_report *r, char **argv)
     while (c->n > 1 && !*argv)
         argv++;
     snprintf(text, sizeof text, "%zu other commands, a line each", t->n - 1);
-    r->owned[1] = t->n > 2    ? ab_copy(text, strlen(text))
-                  : n == 0    ? ab_title_(argv)
-                              : ab_copy(t->command[1].title, strlen(t->command[1].title));
+    if (t->n > 2)
+        r->owned[1] = ab_copy(text, strlen(text));
+    else if (n == 0)
+        r->owned[1] = ab_title_(argv);
+    else
+        r->owned[1] = ab_copy(t->command[1].title, strlen(t->command[1].title));
     for (k = 0; k < 2; k++) {
         r->name[k] = r->owned[k];
         r->format[k] = measure[ab_measured_(c, 0)];
@@ -915,7 +951,8 @@ PERF_FN void ab_run_rows_(const ab_commands *c, ab_report *r, ab_set *set)
     for (i = 0; i < c->n; i++)
         for (k = 1; k < c->contest[i].n; k++, row++) {
             const ab_contest *t = &c->contest[i];
-            const char       *own = t->n > 2 ? t->command[k].title : *t->name ? "" : "command";
+            const char       *plain = *t->name ? "" : "command";
+            const char       *own = t->n > 2 ? t->command[k].title : plain;
             size_t            size = strlen(t->name) + strlen(own) + 3;
             ab_series        *s;
             name = (char *)ab_grow(NULL, size, 1);

@@ -213,7 +213,9 @@ PERF_FN double ab_round_step(double range, double count)
         power *= 10.0;
     while (power > raw)
         power /= 10.0;
-    return raw < 2.0 * power ? 2.0 * power : raw < 5.0 * power ? 5.0 * power : 10.0 * power;
+    if (raw < 2.0 * power)
+        return 2.0 * power;
+    return raw < 5.0 * power ? 5.0 * power : 10.0 * power;
 }
 
 PERF_FN double ab_forest_value(const ab_forest *a, double log_effect)
@@ -237,15 +239,19 @@ PERF_FN double ab_forest_tick(const ab_forest *a, int i)
     if (first > low + 1e-6 && i-- == 0)
         return low * a->step;
     t = (first + (double)i) * a->step;
-    return i < 20 && t <= ab_forest_value(a, a->high) + 1e-6 * a->step
-               ? ab_abs(t) < 1e-9 * a->step ? 0.0 : t : PERF_NAN_;
+    if (i >= 20 || t > ab_forest_value(a, a->high) + 1e-6 * a->step)
+        return PERF_NAN_;
+    return ab_abs(t) < 1e-9 * a->step ? 0.0 : t;
 }
 
 PERF_FN ab_text ab_forest_label(const ab_forest *a, double value)
 {
     ab_text t;
 
-    snprintf(t.s, sizeof t.s, a->factor ? "%.3gx" : value > 0.0 ? "+%.3g %%" : "%.3g %%", value);
+    if (a->factor)
+        snprintf(t.s, sizeof t.s, "%.3gx", value);
+    else
+        snprintf(t.s, sizeof t.s, "%s%.3g %%", value > 0.0 ? "+" : "", value);
     return t;
 }
 
@@ -571,8 +577,16 @@ PERF_FN size_t ab_forest_column_(const ab_forest *a, double x, int *beyond)
 {
     double at = (x - a->low) / (a->high - a->low) * (FOREST_WIDTH - 1);
 
-    *beyond = !(at > -0.5) ? -1 : at > FOREST_WIDTH - 0.5 ? 1 : 0;
-    return *beyond < 0 ? 0 : *beyond > 0 ? FOREST_WIDTH - 1 : (size_t)(at + 0.5);
+    *beyond = 0;
+    if (!(at > -0.5)) {
+        *beyond = -1;
+        return 0;
+    }
+    if (at > FOREST_WIDTH - 0.5) {
+        *beyond = 1;
+        return FOREST_WIDTH - 1;
+    }
+    return (size_t)(at + 0.5);
 }
 
 PERF_FN void ab_forest_line_(char *line, const ab_forest *a, const ab_data *d)
@@ -580,7 +594,7 @@ PERF_FN void ab_forest_line_(char *line, const ab_forest *a, const ab_data *d)
     double        asked;
     perf_interval e = ab_forest_row(d, &asked);
     int           under, over, off;
-    size_t        low, high;
+    size_t        low, high, at;
 
     memset(line, ' ', FOREST_WIDTH);
     line[FOREST_WIDTH] = '\0';
@@ -593,12 +607,13 @@ PERF_FN void ab_forest_line_(char *line, const ab_forest *a, const ab_data *d)
     memset(line + low, '-', high - low + 1);
     line[low] = under ? '<' : '[';
     line[high] = over ? '>' : ']';
+    at = ab_forest_column_(a, e.estimate, &off);
     if (under > 0 || over < 0)                      /* all of it lies outside                     */
         line[low] = under > 0 ? '>' : '<';
     else if (low == high)
         line[low] = '*';
     else if (low + 1 < high)
-        line[ab_forest_column_(a, e.estimate, &off)] = off < 0 ? '<' : off > 0 ? '>' : '*';
+        line[at] = "<*>"[off + 1];
 }
 
 /* The intervals over each other, for a terminal. */
