@@ -49,12 +49,13 @@ _perf_ab()
             if [[ $cur != -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                 [[ $COMP_CWORD -ne 1 ]] ||
-                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert' -- "$cur")
+                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert history' -- "$cur")
                 return
             fi
             case ${COMP_WORDS[1]} in
                 merge) word=$merge ;;
                 convert) word=$convert ;;
+                history) word=--json ;;
                 run) word="$run $report --" ;;
                 *) word="$report $files --help --version --batch --seq --sample" ;;
             esac ;;

@@ -7,7 +7,7 @@
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
  * Markdown, page.h HTML, process.h one command, run.h rounds of them, ranks.h several processes,
- * merge.h and convert.h commands, protocol.h calibration.  This file: options and order.
+ * merge.h, convert.h and history.h commands, protocol.h calibration.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */
@@ -15,6 +15,7 @@
 
 #include "ab.h"
 #include "convert.h"
+#include "history.h"
 #include "judge.h"
 #include "look.h"
 #include "merge.h"
@@ -36,6 +37,7 @@ static const char help[] =
     "                                            which is slowest; or traces of perf.h into one\n"
     "       perf-ab convert FILE... --to F       in another tool's format: google go openmetrics csv\n"
     "                                            results; of .hlog: percentiles bars prometheus otlp\n"
+    "       perf-ab history FILE... [--json F]   medians of many runs as curves, what changed most first\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
     "       perf-ab top PROCESS                  what a running program does now, again and again\n"
     "       perf-ab look PROCESS | CORE          what a running program has recorded, or a dead one\n"
@@ -890,6 +892,7 @@ static const struct {
     {"run", run},
     {"merge", merge},
     {"convert", convert},
+    {"history", history_main},
     {"look", look_main},
     {"top", top_main},
 };
