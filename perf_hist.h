@@ -31,8 +31,9 @@ PERF_BEGIN_DECLS
  * Rank rule: quantile q of n values is the value of rank ceil(q * n), at least 1 (nearest rank).
  * The answer is the midpoint of that value's bucket, never outside [min, max]; q = 0 and q = 1
  * give the exact extremes.  Zero is a value like any other.  A value outside the range keeps its
- * count, takes part in every percentile and is answered by the exact extreme.  Negative (from bit
- * 63 up) and NaN values are counted by perf_hist_lost and take no part.
+ * count, takes part in every percentile and is answered by the exact extreme; perf_hist_next shows
+ * those below the range first, those above it last.  Negative (from bit 63 up) and NaN values are
+ * counted by perf_hist_lost and take no part.
  *
  * Counts never wrap: at some 9.2e18 values perf_hist_add_n counts the rest as lost, and merging
  * refuses.
@@ -87,8 +88,6 @@ typedef struct perf_hist_opts {     /* zero = default                           
                                     /*          integers (buckets, lowest, highest) are not       */
 } perf_hist_opts;
 
-PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython     */
-
 /* Bytes that a histogram with these options (NULL: defaults) needs; 0: they are out of range. */
 PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
 
@@ -100,20 +99,18 @@ PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts 
 /* Histogram in memory that somebody else filled (a mapping, a message).  NULL: not one of ours. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes);
 
-/* ---- record ----  h is not NULL, of any form.  The first three have one writer, and at any time
- * perf_hist_snapshot may read from other threads or processes.                                   */
+/* ---- record ----  h is not NULL, of any form.  The first two have one writer, and at any time
+ * perf_hist_copy may read from other threads or processes.                                       */
 
 /* Inlined for the fixed form.  Keeps the sum. */
 PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
 
-/* Inlined for 64-bit counters in caller-owned memory.  Keeps the sum. */
-PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value);
-
-/* The same for 32-bit counters.  Keeps no sum: that and the mean then come from the buckets. */
-PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value);
+/* The same, inlined for caller-owned memory.  Keeps the sum if its counters have 64 bits; with 32
+ * the mean comes from the buckets.                                                               */
+PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value);
 
 /* Any number of writers, on the host or on the device; not together with the forms above.  Keeps no
- * sum.  perf_hist_snapshot may read at any time (on the device: after the kernel).               */
+ * sum.  perf_hist_copy may read at any time (on the device: after the kernel).                   */
 PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns);
 
 /* `n` times the same value.  A count that would pass 2^63 - 2^56 stays there, the rest is lost. */
@@ -131,16 +128,11 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 /* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
-PERF_FN uint64_t perf_hist_under(const perf_hist *h);      /* of them, below the range (or zero) */
-PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the range           */
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
                                                            /* met a full one; at most UINT64_MAX */
-PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
-PERF_FN double   perf_hist_max(const perf_hist *h);        /* exact (below 2^53)                  */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
- * Otherwise the sum of bucket midpoints.  Either way within 2^-K.                                */
-PERF_FN double perf_hist_sum(const perf_hist *h);
+ * Otherwise from bucket midpoints.  Either way within 2^-K.                                      */
 PERF_FN double perf_hist_mean(const perf_hist *h);
 
 /* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
@@ -148,7 +140,7 @@ PERF_FN double perf_hist_mean(const perf_hist *h);
  * docs/histogram.md), and values outside the range are rough: half-way to the extreme.           */
 PERF_FN double perf_hist_std(const perf_hist *h);
 
-/* 0 <= q <= 1, else PERF_HIST_NO_DATA. */
+/* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
 
 /* n quantiles, in any order, in one pass.  PERF_ENODATA: empty, out[] all PERF_HIST_NO_DATA.
@@ -183,15 +175,13 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from);
  * is not contained in `into`.  The extremes become those of the buckets that remain.             */
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
 
-/* into = from, also to fewer bits (coarser) or other counters.  Statuses as for perf_hist_merge. */
+/* into = from, also to fewer bits (coarser) or other counters.  Statuses as for perf_hist_merge.
+ * Of its own form `from` may be written meanwhile by another thread or process: `into` is then that
+ * of one moment, whose count, percentiles and extremes agree with each other.                    */
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
 /* Empty again; touches only the memory that was used.  NULL: nothing. */
 PERF_FN void perf_hist_reset(perf_hist *h);
-
-/* into = `live` at one moment, while another thread or process may be writing it.  PERF_EINVAL:
- * another form.  Count, percentiles and extremes agree with each other whatever the writer does. */
-PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * No function here takes a lock; the histogram is the caller's, as above.
@@ -241,6 +231,9 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 #define PERF_HIST_MOST_  (UINT64_MAX >> 1)      /* values in a histogram, and the largest value   */
 #define PERF_HIST_BULK_  (PERF_HIST_MOST_ - (UINT64_C(1) << 56))    /* of them by perf_hist_add_n */
 
+/* Indexes of the widths in the head. */
+enum { PERF_HIST_FORM_FIXED_, PERF_HIST_FORM_64_, PERF_HIST_FORM_32_ };
+
 typedef struct perf_hist_shape_ {
     uint64_t highest;
     uint64_t lowest;                /* first value with a bucket                                  */
@@ -285,12 +278,40 @@ PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
 #endif
 }
 
+PERF_HD_FN uint64_t perf_lesser_(uint64_t a, uint64_t b)
+{
+    if (a < b)
+        return a;
+    return b;
+}
+
+PERF_HD_FN uint64_t perf_greater_(uint64_t a, uint64_t b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+
+/* x within [low, high], low <= high. */
+PERF_FN double perf_clamped_(double x, double low, double high)
+{
+    if (x < low)
+        return low;
+    if (x > high)
+        return high;
+    return x;
+}
+
 /* Counter of v, lowest <= v <= highest.  Integer arithmetic: a device does the same as the host. */
 PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *s, uint64_t v)
 {
-    unsigned e = perf_top_bit_(v), k = s->bits;
-    uint64_t step = e >= k ? v >> (e - k) : v << (k - e);   /* in [2^K, 2^(K+1))                  */
+    unsigned e = perf_top_bit_(v), k = s->bits;     /* v = 2^e and more, 2^k buckets an octave    */
+    uint64_t step;                                  /* in [2^k, 2^(k+1))                          */
 
+    if (e >= k)
+        step = v >> (e - k);
+    else
+        step = v << (k - e);
     if (!s->compact)
         return (PERF_CAST_(uint64_t, e) << k) + step - (UINT64_C(1) << k);
     if (e <= k)
@@ -325,15 +346,28 @@ PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
     uint64_t               width;
 
     s.compact = d->highest != 0;
-    s.highest = s.compact ? d->highest : PERF_HIST_HIGHEST_;
-    s.counters = s.compact ? d->counters : PERF_HIST_FIXED_;
-    s.bits = s.compact ? d->bits : PERF_HIST_BITS_;
-    s.bytes = s.compact ? d->bytes : 8;
-    s.form = !s.compact ? 0 : s.bytes == 8 ? 1 : 2;
-    s.unit = d->unit > 0.0 ? d->unit : 1.0;
-    s.first = !s.compact ? 0 : PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits)
-                                                             << s.bits));
-    s.lowest = s.first ? perf_hist_lower_(&s, 0, &width) : 1;
+    s.highest = PERF_HIST_HIGHEST_;
+    s.lowest = 1;
+    s.first = 0;
+    s.counters = PERF_HIST_FIXED_;
+    s.bits = PERF_HIST_BITS_;
+    s.bytes = 8;
+    s.form = PERF_HIST_FORM_FIXED_;
+    s.unit = 1.0;
+    if (d->unit > 0.0)
+        s.unit = d->unit;
+    if (!s.compact)
+        return s;
+    s.highest = d->highest;
+    s.counters = d->counters;
+    s.bits = d->bits;
+    s.bytes = d->bytes;
+    s.form = PERF_HIST_FORM_32_;
+    if (s.bytes == 8)
+        s.form = PERF_HIST_FORM_64_;
+    s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
+    if (s.first)
+        s.lowest = perf_hist_lower_(&s, 0, &width);
     return s;
 }
 
@@ -356,7 +390,9 @@ PERF_FN uint64_t perf_hist_eight_(const perf_hist *h, const perf_hist_shape_ *s,
     const uint32_t *c32 = PERF_CAST_(const uint32_t *, cells) + i;
     uint64_t        zero = 0;
 
-    return s->bytes == 4 ? PERF_EIGHT_(c32) : PERF_EIGHT_(c64);
+    if (s->bytes == 4)
+        return PERF_EIGHT_(c32);
+    return PERF_EIGHT_(c64);
 }
 #undef PERF_EIGHT_
 
@@ -364,8 +400,11 @@ PERF_FN uint64_t perf_hist_eight_(const perf_hist *h, const perf_hist_shape_ *s,
 PERF_FN size_t perf_hist_occupied_(const perf_hist *h, const perf_hist_shape_ *s, size_t i,
                                    size_t end)
 {
-    while (i < end && !perf_hist_cell_(h, s, i))
-        i += end - i > 8 && !perf_hist_eight_(h, s, i + 1) ? 9u : 1u;
+    while (i < end && !perf_hist_cell_(h, s, i)) {
+        i++;
+        while (end - i >= 8 && !perf_hist_eight_(h, s, i))
+            i += 8;
+    }
     return i;
 }
 
@@ -375,8 +414,8 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     const perf_hist_head_ *d = perf_hist_peek_(h);
     uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
 
-    lo = lo < s->lowest ? s->lowest : lo;
-    hi = hi > s->highest ? s->highest : hi;
+    lo = perf_greater_(lo, s->lowest);
+    hi = perf_lesser_(hi, s->highest);
     *first = 0;
     if (lo > hi)
         return 0;
@@ -391,33 +430,49 @@ PERF_FN double perf_hist_unit_(const perf_hist *h)
 
 /* ---- histogram: caller-owned memory ---- */
 
-PERF_FN perf_hist_opts perf_hist_opts_default(void)
+/* 1: every option is in its range; defaults are filled in. */
+PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *o)
 {
-    perf_hist_opts o = PERF_ZERO;
-    return o;
+    const int bytes_ok = o->counter_bytes == 4 || o->counter_bytes == 8;
+
+    return o->bits <= 14 && bytes_ok && o->highest >= 2 && o->highest <= PERF_HIST_MOST_ &&
+           o->lowest <= o->highest && o->unit > 0.0 && perf_is_finite_(o->unit) &&
+           perf_is_finite_(1.0 / o->unit);
 }
 
 /* 0: options out of range.  Else the layout in *s and bytes that it takes. */
 PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *s)
 {
-    perf_hist_opts o = opts ? *opts : perf_hist_opts_default();
+    perf_hist_opts o = PERF_ZERO;
     uint64_t       width;
 
+    if (opts)
+        o = *opts;
     if (o.highest == 0)
         o.highest = UINT64_C(3600000000000);
-    s->unit = o.unit < 0.0 || o.unit > 0.0 || perf_is_nan_(o.unit) ? o.unit : 1.0;
-    if (o.bits > 14 || o.counter_bytes < 0 || o.counter_bytes > 8 || o.counter_bytes % 4 ||
-        o.highest < 2 || o.highest > PERF_HIST_MOST_ || o.lowest > o.highest || !(s->unit > 0.0) ||
-        !perf_is_finite_(s->unit) || !perf_is_finite_(1.0 / s->unit))
+    if (o.counter_bytes == 0)
+        o.counter_bytes = 4;
+    if (!(o.unit < 0.0) && !(o.unit > 0.0) && !perf_is_nan_(o.unit))
+        o.unit = 1.0;
+    if (!perf_hist_opts_ok_(&o))
         return 0;
-    s->bits = o.bits < 0 ? 0 : o.bits ? PERF_CAST_(unsigned, o.bits) : 7;
-    s->bytes = o.counter_bytes == 8 ? 8 : 4;
-    s->form = o.counter_bytes == 8 ? 1 : 2;
+    s->unit = o.unit;
+    s->bits = 7;
+    if (o.bits < 0)
+        s->bits = 0;
+    else if (o.bits > 0)
+        s->bits = PERF_CAST_(unsigned, o.bits);
+    s->bytes = PERF_CAST_(unsigned, o.counter_bytes);
+    s->form = PERF_HIST_FORM_32_;
+    if (s->bytes == 8)
+        s->form = PERF_HIST_FORM_64_;
     s->compact = 1;
     s->first = 0;
+    s->lowest = 1;
     if (o.lowest > 1)
         s->first = PERF_CAST_(size_t, perf_hist_index_(s, o.lowest));
-    s->lowest = s->first ? perf_hist_lower_(s, 0, &width) : 1;
+    if (s->first)
+        s->lowest = perf_hist_lower_(s, 0, &width);
     s->counters = PERF_CAST_(size_t, perf_hist_index_(s, o.highest)) + 1;
     s->highest = perf_hist_lower_(s, s->counters - 1, &width);
     s->highest += width - 1;
@@ -443,7 +498,8 @@ PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s)
     d->bytes = PERF_CAST_(uint8_t, s->bytes);
     d->shift = PERF_CAST_(uint8_t, 52 - s->bits);
     d->bias = (PERF_CAST_(uint64_t, 1022 + s->bits) << s->bits) + s->first;
-    d->unit = perf_bits_(s->unit) == perf_bits_(1.0) ? 0.0 : s->unit;
+    if (perf_bits_(s->unit) != perf_bits_(1.0))
+        d->unit = s->unit;
 }
 
 PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o)
@@ -461,48 +517,67 @@ PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts 
 /* Smallest value that an inlined record may take: its double tells its counter. */
 PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *s)
 {
-    return !s->compact ? 1 : s->lowest >> s->bits ? s->lowest : UINT64_C(1) << s->bits;
+    if (!s->compact)
+        return 1;
+    return perf_greater_(s->lowest, UINT64_C(1) << s->bits);
 }
 
-/* The constant fields of the head must be those that perf_hist_init would write, and the window
- * must lead no record past the counters.                                                         */
+/* The layout that a head in memory asks for, and the bytes that it needs; 0: not one of ours. */
+PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *d, perf_hist_shape_ *s)
+{
+    perf_hist_opts o = PERF_ZERO;
+    uint64_t       front, width;
+
+    s->highest = PERF_HIST_HIGHEST_;
+    if (!d->highest)
+        return sizeof(perf_hist);
+    front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
+    if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits || !d->bytes)
+        return 0;
+    s->bits = d->bits;
+    s->compact = 1;
+    o.bits = d->bits;
+    if (d->bits == 0)
+        o.bits = -1;
+    o.counter_bytes = d->bytes;
+    o.highest = d->highest;
+    o.lowest = perf_hist_lower_(s, PERF_CAST_(size_t, d->bias - front), &width);
+    o.unit = d->unit;
+    return perf_hist_plan_(&o, s);
+}
+
+/* 1: the window of a head leads no record past the counters, and other forms have none. */
+PERF_FN int perf_hist_window_ok_(const perf_hist_head_ *d, const perf_hist_shape_ *s)
+{
+    uint64_t width = d->width[s->form];
+    uint64_t top = perf_lesser_(s->highest, UINT64_MAX >> 11);      /* exact as a double          */
+
+    if (d->width[(s->form + 1) % 3] || d->width[(s->form + 2) % 3])
+        return 0;
+    return !width || (d->lo >= perf_hist_least_(s) && d->lo <= top && width - 1 <= top - d->lo);
+}
+
+/* The constant fields of the head must be those that perf_hist_init would write. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 {
     const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
     perf_hist_head_        same;
-    perf_hist_opts         o = PERF_ZERO;
     perf_hist_shape_       s = PERF_ZERO;
     perf_hist             *none = PERF_CAST_(perf_hist *, PERF_NULL_);
-    uint64_t               front, width, top;
-    size_t                 need = sizeof(perf_hist);
+    size_t                 need;
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *d)
         return none;
-    s.highest = PERF_HIST_HIGHEST_;
-    if (d->highest) {
-        front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
-        if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits)
-            return none;
-        s.bits = d->bits;
-        s.compact = 1;
-        o.bits = d->bits ? d->bits : -1;
-        o.counter_bytes = d->bytes;
-        o.highest = d->highest;
-        o.lowest = perf_hist_lower_(&s, PERF_CAST_(size_t, d->bias - front), &width);
-        o.unit = d->unit;
-        need = perf_hist_plan_(&o, &s);
-    }
+    need = perf_hist_plan_of_head_(d, &s);
     if (need == 0 || need > bytes)
         return none;
     perf_hist_found_(&same, &s);
     if (PERF_LIBC_(memcmp)(&same.highest, &d->highest,
                            sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
-    width = d->width[s.form];
-    top = s.highest < UINT64_MAX >> 11 ? s.highest : UINT64_MAX >> 11;      /* exact as a double  */
-    return d->width[(s.form + 1) % 3] || d->width[(s.form + 2) % 3] ||
-           (width && (d->lo < perf_hist_least_(&s) || d->lo > top || width - 1 > top - d->lo))
-               ? none : PERF_CAST_(perf_hist *, mem);
+    if (!perf_hist_window_ok_(d, &s))
+        return none;
+    return PERF_CAST_(perf_hist *, mem);
 }
 
 /* ---- histogram: record ---- */
@@ -523,7 +598,7 @@ PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
 {
     uint64_t *p = &perf_hist_at_(h)->lost;
 
-    PERF_SET_(p, n > UINT64_MAX - *p ? UINT64_MAX : *p + n);
+    PERF_SET_(p, *p + perf_lesser_(n, UINT64_MAX - *p));
 }
 
 /* Where a value goes: the number of a counter, or one of these. */
@@ -531,29 +606,44 @@ PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
 #define PERF_HIST_OVER_  UINT64_MAX
 PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
 {
-    return v < s->lowest ? PERF_HIST_UNDER_
-           : v > s->highest ? PERF_HIST_OVER_ : perf_hist_index_(s, v);
+    if (v < s->lowest)
+        return PERF_HIST_UNDER_;
+    if (v > s->highest)
+        return PERF_HIST_OVER_;
+    return perf_hist_index_(s, v);
+}
+
+/* The 64-bit counter of a place: in the head for values outside the range. */
+PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *h, uint64_t place)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+
+    if (place == PERF_HIST_UNDER_)
+        return &d->under;
+    if (place == PERF_HIST_OVER_)
+        return &d->over;
+    return PERF_PTR_(uint64_t *, d + 1) + place;
 }
 
 /* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
 PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n,
                             int minus)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t        *c = place == PERF_HIST_UNDER_ ? &d->under : &d->over, sum;
-    uint32_t        *c32;
+    uint64_t *c, sum, change = n;
+    uint32_t *c32;
 
+    if (minus)
+        change = 0 - n;
     if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
-        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
-        sum = minus ? *c32 - n : *c32 + n;
+        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(h) + 1) + place;
+        sum = *c32 + change;
         if ((n | sum) >> 32)
             return 0;
         PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
         return 1;
     }
-    if (place < PERF_HIST_UNDER_)
-        c = PERF_PTR_(uint64_t *, d + 1) + place;
-    sum = minus ? *c - n : *c + n;
+    c = perf_hist_counter_(h, place);
+    sum = *c + change;
     if ((n | sum) >> 63)
         return 0;
     PERF_SET_(c, sum);
@@ -569,16 +659,29 @@ PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64
 
     if (n >> 20) {
         held = perf_hist_count(h);
-        room = held < PERF_HIST_BULK_ ? PERF_HIST_BULK_ - held : 0;
+        room = PERF_HIST_BULK_ - perf_lesser_(held, PERF_HIST_BULK_);
     }
     if (s->bytes == 4 && place < PERF_HIST_UNDER_) {
         held = UINT32_MAX - perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
-        room = room < held ? room : held;
+        room = perf_lesser_(room, held);
     }
     if (n <= room)
         return n;
     perf_hist_lose_(h, n - room);
     return room;
+}
+
+/* Widens the window of admitted values to v. */
+PERF_FN void perf_hist_admit_(perf_hist_head_ *d, int form, uint64_t v)
+{
+    uint64_t *width = &d->width[form], end = v + 1;
+
+    if (*width) {
+        end = perf_greater_(end, d->lo + *width);
+        v = perf_lesser_(v, d->lo);
+    }
+    d->lo = v;
+    *width = end - v;
 }
 
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
@@ -587,7 +690,7 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint6
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
-    uint64_t         place, end, *width;
+    uint64_t         place;
 
     if (v >> 63) {
         perf_hist_lose_(h, n);
@@ -604,18 +707,14 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint6
     if (v > d->max)
         PERF_SET_(&d->max, v);
     (void)perf_hist_bump_(h, &s, place, n, 0);
-    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53)) {  /* exact          */
-        width = &d->width[s.form];                                      /* as a double            */
-        end = *width && d->lo + *width > v ? d->lo + *width : v + 1;
-        d->lo = *width && d->lo < v ? d->lo : v;
-        *width = end - d->lo;
-    }
+    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))
+        perf_hist_admit_(d, s.form, v);             /* its double is exact                        */
 }
 
 /* A record of perf_hist_add into another form. */
 PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
 {
-    perf_hist_add64(h, v);
+    perf_hist_add_own(h, v);
 }
 
 /* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
@@ -639,35 +738,13 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
     perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + (top - PERF_HIST_BIAS_), 1);
 }
 
-PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value)
+/* One more in a 32-bit counter, by the index of an admitted value.  A full one stays full. */
+PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *h, uint64_t value)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t         top;
-
-    PERF_HIDE_(d);
-    if (PERF_UNLIKELY_(value - d->lo >= d->width[1])) {
-        perf_hist_put_(h, value, 1, value);
-        return;
-    }
-    top = PERF_HIST_TOP_(value) >> d->shift;
-    perf_hist_raise_(&d->sums[top & 3], value);
-    top -= d->bias;
-    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
-}
-
-PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
-{
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t         top;
+    uint64_t         top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
     uint32_t        *c, n;
 
-    PERF_HIDE_(d);
-    if (PERF_UNLIKELY_(value - d->lo >= d->width[2])) {
-        perf_hist_put_(h, value, 1, 0);
-        return;
-    }
-    top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
     PERF_HIDE_(top);
     c = PERF_PTR_(uint32_t *, d + 1) + top;
     n = *c + 1;
@@ -676,6 +753,29 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
         return;
     }
     PERF_SET_(c, n);
+}
+
+PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         top, sum = value;
+
+    PERF_HIDE_(d);
+    if (PERF_UNLIKELY_(value - d->lo >= d->width[PERF_HIST_FORM_64_])) {
+        if (value - d->lo < d->width[PERF_HIST_FORM_32_]) {
+            perf_hist_add32_(h, value);
+            return;
+        }
+        if (d->bytes == 4)
+            sum = 0;                /* 32-bit counters come without a sum                         */
+        perf_hist_put_(h, value, 1, sum);
+        return;
+    }
+    top = PERF_HIST_TOP_(value) >> d->shift;
+    perf_hist_raise_(&d->sums[top & 3], value);
+    top -= d->bias;
+    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
+    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
 }
 
 PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
@@ -711,8 +811,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
         perf_shared_max_(&d->max, ns);
         place = perf_hist_place_(&s, ns);
         if (place >= PERF_HIST_UNDER_ || s.bytes == 8) {
-            (void)perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_
-                                   ? &d->over : PERF_PTR_(uint64_t *, d + 1) + place, 1);
+            (void)perf_shared_add_(perf_hist_counter_(h, place), 1);
             return;
         }
         c32 = PERF_PTR_(uint32_t *, d + 1) + place;
@@ -744,28 +843,39 @@ PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
     }
 }
 
+/* The last integer that goes where v goes, at most `last`. */
+PERF_FN uint64_t perf_hist_place_end_(const perf_hist_shape_ *s, uint64_t v, uint64_t last)
+{
+    uint64_t width, lower;
+
+    if (v > s->highest)
+        return last;
+    if (v < s->lowest)
+        return perf_lesser_(s->lowest - 1, last);
+    lower = perf_hist_lower_(s, PERF_CAST_(size_t, perf_hist_index_(s, v)), &width);
+    return perf_lesser_(lower + width - 1, last);
+}
+
+/* 0 + 1 + ... + (n - 1), modulo 2^64. */
+PERF_FN uint64_t perf_triangle_(uint64_t n)
+{
+    if (n % 2)
+        return n * ((n - 1) / 2);
+    return n / 2 * (n - 1);
+}
+
 PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h);
-    uint64_t         v, last, width, steps;
+    uint64_t         v, last, steps;
 
     perf_hist_put_(h, ns, 1, ns);
     if (interval == 0 || ns >> 63 || ns / 2 < interval)
         return;
     last = ns - interval;
     for (v = interval + ns % interval; v <= last; v += steps * interval) {
-        uint64_t upper = last, pairs;       /* all that fall in one bucket are added at once      */
-        if (v < s.lowest) {
-            upper = s.lowest - 1;
-        } else if (v <= s.highest) {
-            upper = perf_hist_lower_(&s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), &width);
-            upper += width - 1;
-        }
-        if (upper > last)
-            upper = last;
-        steps = (upper - v) / interval + 1;
-        pairs = steps % 2 ? steps * ((steps - 1) / 2) : steps / 2 * (steps - 1);
-        perf_hist_put_(h, v, steps, v * steps + interval * pairs);
+        steps = (perf_hist_place_end_(&s, v, last) - v) / interval + 1;     /* all of one bucket  */
+        perf_hist_put_(h, v, steps, v * steps + interval * perf_triangle_(steps));
     }
 }
 
@@ -835,7 +945,9 @@ PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_
 
     for (; n % 64; n--)
         sum += perf_hist_cell_(h, s, first + n - 1);
-    return n ? sum + perf_hist_sums_(h, s, first, n, 1, &part) : sum;
+    if (n)
+        sum += perf_hist_sums_(h, s, first, n, 1, &part);
+    return sum;
 }
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h)
@@ -851,37 +963,52 @@ PERF_FN uint64_t perf_hist_count(const perf_hist *h)
     return d->under + d->over + perf_hist_sum_cells_(h, &s, first, end - first);
 }
 
-#define PERF_HIST_GET_(name)                                                                      \
-    PERF_FN uint64_t perf_hist_##name(const perf_hist *h)                                         \
-    {                                                                                             \
-        return h ? PERF_GET_(&perf_hist_peek_(h)->name) : 0;                             \
-    }
-PERF_HIST_GET_(under)
-PERF_HIST_GET_(over)
-PERF_HIST_GET_(lost)
-#undef PERF_HIST_GET_
+PERF_FN uint64_t perf_hist_lost(const perf_hist *h)
+{
+    if (!h)
+        return 0;
+    return PERF_GET_(&perf_hist_peek_(h)->lost);
+}
 
 /* The extremes as integers; 0: there are none. */
 PERF_FN int perf_hist_extremes_(const perf_hist *h, uint64_t *min, uint64_t *max)
 {
-    uint64_t not_min = h ? PERF_GET_(&perf_hist_peek_(h)->not_min) : 0;
+    uint64_t not_min = 0;
 
+    *max = 0;
+    if (h)
+        not_min = PERF_GET_(&perf_hist_peek_(h)->not_min);
+    if (not_min)
+        *max = PERF_GET_(&perf_hist_peek_(h)->max);
     *min = ~not_min;
-    *max = not_min ? PERF_GET_(&perf_hist_peek_(h)->max) : 0;
     return not_min != 0;
 }
 
-/* One of the extremes in the histogram's unit. */
-#define PERF_HIST_EXTREME_(which)                                                                 \
-    PERF_FN double perf_hist_##which(const perf_hist *h)                                          \
-    {                                                                                             \
-        uint64_t min, max;                                                                        \
-        return perf_hist_extremes_(h, &min, &max) ? PERF_CAST_(double, which) * perf_hist_unit_(h)\
-                                                  : PERF_HIST_NO_DATA;                            \
-    }
-PERF_HIST_EXTREME_(min)
-PERF_HIST_EXTREME_(max)
-#undef PERF_HIST_EXTREME_
+/* The values below the range as a bucket; a single one is the minimum itself.  0: none. */
+PERF_FN int perf_hist_bucket_under_(const perf_hist_head_ *d, uint64_t lowest, perf_hist_bucket *b)
+{
+    b->count = d->under;
+    if (!b->count)
+        return 0;
+    b->lower = perf_lesser_(~d->not_min, lowest - 1);
+    b->upper = lowest - 1;
+    if (b->count == 1)
+        b->upper = b->lower;
+    return 1;
+}
+
+/* The values above the range likewise. */
+PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *d, uint64_t highest, perf_hist_bucket *b)
+{
+    b->count = d->over;
+    if (!b->count)
+        return 0;
+    b->upper = perf_greater_(d->max, highest + 1);
+    b->lower = highest + 1;
+    if (b->count == 1)
+        b->lower = b->upper;
+    return 1;
+}
 
 /* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
 PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
@@ -898,12 +1025,8 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
     if (b->next_ == 0) {
         b->end_ = perf_hist_touched_(h, &s, &b->next_) + 1;
         b->next_++;
-        b->count = d->under;
-        if (b->count) {                         /* one value is the minimum itself                */
-            b->lower = ~d->not_min < s.lowest ? ~d->not_min : s.lowest - 1;
-            b->upper = b->count == 1 ? b->lower : s.lowest - 1;
+        if (perf_hist_bucket_under_(d, s.lowest, b))
             return 1;
-        }
     }
     if (b->next_ < b->end_) {
         size_t i = perf_hist_occupied_(h, &s, b->next_ - 1, b->end_ - 1);
@@ -916,14 +1039,12 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
             return 1;
         }
     }
-    if (b->next_ == b->end_ && d->over) {
-        b->next_++;
-        b->count = d->over;
-        b->upper = d->max > s.highest ? d->max : s.highest + 1;
-        b->lower = b->count == 1 ? b->upper : s.highest + 1;
-        return 1;
-    }
-    return 0;
+    if (b->next_ != b->end_)
+        return 0;
+    if (!perf_hist_bucket_over_(d, s.highest, b))
+        return 0;
+    b->next_++;
+    return 1;
 }
 
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
@@ -933,11 +1054,13 @@ PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t up
     uint64_t min, max;
 
     (void)perf_hist_extremes_(h, &min, &max);
-    return x < PERF_CAST_(double, min) ? PERF_CAST_(double, min)
-           : x > PERF_CAST_(double, max) ? PERF_CAST_(double, max) : x;
+    return perf_clamped_(x, PERF_CAST_(double, min), PERF_CAST_(double, max));
 }
 
-PERF_FN double perf_hist_sum(const perf_hist *h)
+/* The sum of all values, exact modulo 2^64 where every record kept it.  The buckets say which
+ * multiple to add.  If none brings it between their edges, it is not the sum of these records, and
+ * that of the midpoints is taken.                                                                */
+PERF_FN double perf_hist_sum_(const perf_hist *h)
 {
     perf_hist_bucket b = PERF_ZERO;
     const perf_hist_head_ *d = perf_hist_peek_(h);
@@ -951,28 +1074,27 @@ PERF_FN double perf_hist_sum(const perf_hist *h)
     }
     if (b.below == 0)
         return PERF_HIST_NO_DATA;
-    /* The kept sum is exact modulo 2^64; the buckets say which multiple to add.  If none brings it
-     * between the edges of the buckets, it is not the sum of these records.                      */
     sum = PERF_CAST_(double, PERF_GET_(&d->sums[0]) + PERF_GET_(&d->sums[1]) +
                              PERF_GET_(&d->sums[2]) + PERF_GET_(&d->sums[3]));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
         sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
-    sum = sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12) ? sum : mid;
+    if (!(sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12)))
+        sum = mid;
     return sum * perf_hist_unit_(h);
 }
 
 PERF_FN double perf_hist_mean(const perf_hist *h)
 {
-    uint64_t n = perf_hist_count(h);
-    double   mean, min, max;
+    uint64_t n = perf_hist_count(h), min, max;
+    double   unit;
 
     if (n == 0)
         return PERF_HIST_NO_DATA;
-    mean = perf_hist_sum(h) / PERF_CAST_(double, n);
-    min = perf_hist_min(h);
-    max = perf_hist_max(h);
-    return mean < min ? min : mean > max ? max : mean;
+    (void)perf_hist_extremes_(h, &min, &max);
+    unit = perf_hist_unit_(h);
+    return perf_clamped_(perf_hist_sum_(h) / PERF_CAST_(double, n), PERF_CAST_(double, min) * unit,
+                         PERF_CAST_(double, max) * unit);
 }
 
 PERF_FN double perf_hist_std(const perf_hist *h)
@@ -999,7 +1121,10 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     }
     var = s2 - s1 * s1 / n - within;
     limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
-    var = var < 0.0 ? 0.0 : var > limit ? limit : var;      /* Bhatia and Davis                   */
+    if (var > limit)                                /* Bhatia and Davis                           */
+        var = limit;
+    if (var < 0.0)
+        var = 0.0;
     return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
@@ -1068,58 +1193,65 @@ PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
     t = PERF_CAST_(uint64_t, r);
     if (r - PERF_CAST_(double, t) > r * 4.5e-16)
         t++;
-    return t < 1 ? 1 : t > n ? n : t;
+    return perf_greater_(perf_lesser_(t, n), 1);
+}
+
+/* Where the walk for several quantiles is: `below` values lie before block k. */
+typedef struct perf_hist_at_block_ {
+    size_t   k;
+    uint64_t below;
+} perf_hist_at_block_;
+
+/* The value of a rank in 1..total, in integers of the histogram.  Ascending ranks are one walk. */
+PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank,
+                                perf_hist_at_block_ *at)
+{
+    uint64_t under = perf_hist_peek_(h)->under, width, lower;
+    size_t   i, end;
+
+    if (rank == s->total)
+        return s->max;
+    if (rank == 1 || rank <= under)
+        return s->min;
+    if (rank <= at->below) {                    /* not ascending: start again                     */
+        at->k = 0;
+        at->below = under;
+    }
+    while (at->k < s->blocks && rank - at->below > s->sums[at->k])
+        at->below += s->sums[at->k++];
+    if (at->k == s->blocks)
+        return s->max;                          /* above the range                                */
+    i = s->first + at->k * s->block;
+    end = i + s->block;
+    if (end > s->end)
+        end = s->end;
+    i = perf_hist_walk_(h, &s->shape, i, end, at->below, rank);
+    lower = perf_hist_lower_(&s->shape, i, &width);
+    return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
+                         s->max);
 }
 
 PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out)
 {
-    perf_hist_scan_ s;
-    perf_status     status = PERF_OK;
-    uint64_t        below, under;
-    size_t          i, k = 0;
+    perf_hist_scan_     s;
+    perf_hist_at_block_ at = PERF_ZERO;
+    perf_status         status = PERF_OK;
+    size_t              i;
 
     if (!h || (n && (!q || !out)))
         return PERF_EINVAL;
     perf_hist_scan_blocks_(h, &s);
-    below = under = perf_hist_peek_(h)->under;
+    at.below = perf_hist_peek_(h)->under;
+    if (s.total == 0)
+        status = PERF_ENODATA;
     for (i = 0; i < n; i++) {
-        uint64_t rank, width, lower;
-        size_t   j;
         out[i] = PERF_HIST_NO_DATA;
-        if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0) {
+        if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0)
             status = PERF_EINVAL;
-            continue;
-        }
-        if (s.total == 0)
-            continue;
-        rank = perf_hist_rank_(q[i], s.total);
-        if (rank == 1 || rank == s.total) {
-            out[i] = rank == 1 && s.total > 1 ? s.min : s.max;
-            continue;
-        }
-        if (rank <= below) {                    /* quantiles not ascending: start again           */
-            k = 0;
-            below = under;
-        }
-        if (rank <= under) {
-            out[i] = s.min;
-            continue;
-        }
-        while (k < s.blocks && rank - below > s.sums[k])
-            below += s.sums[k++];
-        if (k == s.blocks) {
-            out[i] = s.max;                     /* above the range                                */
-            continue;
-        }
-        j = s.first + k * s.block;
-        j = perf_hist_walk_(h, &s.shape, j, s.end - j < s.block ? s.end : j + s.block, below, rank);
-        lower = perf_hist_lower_(&s.shape, j, &width);
-        out[i] = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1);
-        out[i] = out[i] < s.min ? s.min : out[i] > s.max ? s.max : out[i];
+        else if (s.total)
+            out[i] = s.shape.unit * perf_hist_value_(h, &s, perf_hist_rank_(q[i], s.total), &at);
     }
-    for (i = 0; i < n; i++)
-        out[i] *= out[i] < 0.0 ? 1.0 : s.shape.unit;
-    return status == PERF_OK && s.total == 0 ? PERF_ENODATA : status;
+    return status;
 }
 
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
@@ -1142,10 +1274,10 @@ PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
     if (v >= max || v > s.highest)
         return perf_hist_count(h);
     if (v < s.lowest)
-        return perf_hist_under(h);
+        return perf_hist_peek_(h)->under;
     (void)perf_hist_touched_(h, &s, &first);
     i = PERF_CAST_(size_t, perf_hist_index_(&s, v)) + 1;
-    return perf_hist_under(h) + perf_hist_sum_cells_(h, &s, first, i - first);
+    return perf_hist_peek_(h)->under + perf_hist_sum_cells_(h, &s, first, i - first);
 }
 
 PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
@@ -1157,8 +1289,11 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
     x = value / perf_hist_unit_(h);
     if (perf_hist_peek_(h)->unit > 0.0)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
-    return x < 0.0 ? 0
-           : perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
+    if (x < 0.0)
+        return 0;
+    if (x < 9.2e18)
+        return perf_hist_up_to_(h, PERF_CAST_(uint64_t, x));
+    return perf_hist_up_to_(h, PERF_HIST_MOST_);
 }
 
 /* ---- histogram: combine ---- */
@@ -1177,33 +1312,67 @@ PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *fro
         return PERF_EINVAL;
     *s = perf_hist_shape_of_(into);
     *t = perf_hist_shape_of_(from);
-    return t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit) ? PERF_EINVAL : PERF_OK;
+    if (t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit))
+        return PERF_EINVAL;
+    return PERF_OK;
 }
 
-/* Whether `into` can take all of `from`, which has another shape: as it is, or (fresh) once it is
- * empty; or (minus) whether it can give that back.                                               */
-PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from, int fresh,
-                                    int minus)
+/* What the counter of a place holds. */
+PERF_FN uint64_t perf_hist_held_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place)
+{
+    if (place == PERF_HIST_UNDER_)
+        return perf_hist_peek_(h)->under;
+    if (place == PERF_HIST_OVER_)
+        return perf_hist_peek_(h)->over;
+    return perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+}
+
+/* What is to be done with the values of another histogram. */
+typedef enum perf_hist_deed_ {
+    PERF_HIST_PLUS_, PERF_HIST_MINUS_, PERF_HIST_INSTEAD_
+} perf_hist_deed_;
+
+/* 1: the counter of a place can take (or give back) n values. */
+PERF_FN int perf_hist_has_room_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+                                uint64_t n, perf_hist_deed_ deed)
+{
+    uint64_t held = 0, most = PERF_HIST_MOST_;
+
+    if (deed != PERF_HIST_INSTEAD_)
+        held = perf_hist_held_(h, s, place);
+    if (s->bytes == 4 && place < PERF_HIST_UNDER_)
+        most = UINT32_MAX;
+    if ((n | held) >> 63)
+        return 0;
+    if (deed == PERF_HIST_MINUS_)
+        return n <= held;
+    return n + held <= most;
+}
+
+/* Whether `into` can take all of `from`, which has another shape. */
+PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from,
+                                    perf_hist_deed_ deed)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(into);
-    uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held, most;
+    uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held = 0;
     perf_hist_bucket b = PERF_ZERO;
 
     while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
         next = perf_hist_place_(&s, b.lower);
         if (next != perf_hist_place_(&s, b.upper))
             return PERF_EINVAL;                 /* outside its range, and we would know better    */
-        n = next == at ? n + b.count : b.count;
+        if (next != at)
+            n = 0;
+        n += b.count;
         at = next;
-        most = s.bytes == 4 && at < PERF_HIST_UNDER_ ? UINT32_MAX : PERF_HIST_MOST_;
-        held = fresh ? 0 : at == PERF_HIST_UNDER_ ? perf_hist_under(into)
-               : at == PERF_HIST_OVER_ ? perf_hist_over(into)
-                                       : perf_hist_cell_(into, &s, PERF_CAST_(size_t, at));
-        if ((n | b.count | held) >> 63 || (minus ? n > held : n + held > most))
+        if (b.count >> 63 || !perf_hist_has_room_(into, &s, at, n, deed))
             return PERF_ERANGE;
     }
-    held = fresh || minus ? 0 : perf_hist_count(into);
-    return (b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_ ? PERF_ERANGE : PERF_OK;
+    if (deed == PERF_HIST_PLUS_)
+        held = perf_hist_count(into);
+    if ((b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_)
+        return PERF_ERANGE;
+    return PERF_OK;
 }
 
 /* Equal shapes are added as they lie, two 32-bit counters as one number: none can overflow where
@@ -1224,6 +1393,18 @@ PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
     d->over += f->over;
 }
 
+/* 1: equal shapes whose totals fit together, so that no counter can overflow. */
+PERF_FN int perf_hist_adds_up_(const perf_hist *into, const perf_hist *from,
+                               const perf_hist_shape_ *s, const perf_hist_shape_ *t)
+{
+    uint64_t n = perf_hist_count(into), m = perf_hist_count(from), most = PERF_HIST_MOST_;
+
+    if (s->bytes == 4)
+        most = UINT32_MAX;
+    return perf_hist_same_(s, t) && (n | m) >> 63 == 0 && n + m <= most;
+}
+
+/* into += from, or -= */
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
 {
     perf_hist_head_       *d = perf_hist_at_(into);
@@ -1231,27 +1412,26 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     perf_hist_shape_       s, t;
     perf_hist_bucket       b = PERF_ZERO;
     perf_status            status = perf_hist_nests_(into, from, &s, &t);
-    uint64_t               n, m;
     int                    i;
 
     if (status != PERF_OK)
         return status;
     if (minus && d->lost < f->lost)
         return PERF_ERANGE;
-    n = perf_hist_count(into);
-    m = perf_hist_count(from);
-    if (!minus && perf_hist_same_(&s, &t) && (n | m) >> 63 == 0 &&
-        n + m <= (s.bytes == 4 ? UINT32_MAX : PERF_HIST_MOST_)) {
+    if (!minus && perf_hist_adds_up_(into, from, &s, &t)) {
         perf_hist_merge_equal_(into, from, &s);
     } else {
-        status = perf_hist_fits_(into, from, 0, minus);
+        status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
         while (status == PERF_OK && perf_hist_next(from, &b))
             (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
     }
     if (status != PERF_OK)
         return status;
     for (i = 0; i < 4; i++)
-        d->sums[i] += minus ? 0 - f->sums[i] : f->sums[i];
+        if (minus)
+            d->sums[i] -= f->sums[i];
+        else
+            d->sums[i] += f->sums[i];
     if (!minus)
         perf_hist_lose_(into, f->lost);
     else if (d->lost != UINT64_MAX)
@@ -1266,8 +1446,8 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
     const perf_hist_head_ *f = perf_hist_peek_(from);
 
     if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
-        d->not_min = f->not_min > d->not_min ? f->not_min : d->not_min;
-        d->max = f->max > d->max ? f->max : d->max;
+        d->not_min = perf_greater_(f->not_min, d->not_min);
+        d->max = perf_greater_(f->max, d->max);
     }
     return status;
 }
@@ -1287,8 +1467,8 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
     d->not_min = d->max = 0;
     if (b.below == 0)
         return;
-    d->not_min = ~(min < first.lower ? first.lower : min > first.upper ? first.upper : min);
-    d->max = max < last.lower ? last.lower : max > last.upper ? last.upper : max;
+    d->not_min = ~perf_greater_(perf_lesser_(min, first.upper), first.lower);
+    d->max = perf_greater_(perf_lesser_(max, last.upper), last.lower);
     if (b.below == 1)
         d->not_min = ~d->max;                   /* one value has no two extremes                  */
 }
@@ -1316,32 +1496,16 @@ PERF_FN void perf_hist_reset(perf_hist *h)
     perf_hist_found_(d, &s);
 }
 
-PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
-{
-    perf_hist_shape_ s, t;
-    perf_status      status = perf_hist_nests_(into, from, &s, &t);
-
-    if (status == PERF_OK && !perf_hist_same_(&s, &t))
-        status = perf_hist_fits_(into, from, 1, 0);
-    if (status != PERF_OK)
-        return status;
-    perf_hist_reset(into);
-    return perf_hist_merge(into, from);
-}
-
-PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
+/* A histogram of the same form, which somebody may be writing. */
+PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live, const perf_hist_shape_ *s)
 {
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(live);
-    perf_hist_shape_       s, t;
-    perf_status            status = perf_hist_nests_(into, live, &s, &t);
     size_t                 i, end;
 
-    if (status != PERF_OK || !perf_hist_same_(&s, &t))
-        return PERF_EINVAL;
     perf_hist_reset(into);
-    for (end = perf_hist_touched_(live, &t, &i); i < end; i++)
-        (void)perf_hist_bump_(into, &s, i, perf_hist_cell_(live, &t, i), 0);
+    for (end = perf_hist_touched_(live, s, &i); i < end; i++)
+        (void)perf_hist_bump_(into, s, i, perf_hist_cell_(live, s, i), 0);
     d->under = PERF_GET_(&f->under);
     d->over = PERF_GET_(&f->over);
     d->lost = PERF_GET_(&f->lost);
@@ -1350,7 +1514,24 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
     d->not_min = PERF_GET_(&f->not_min);        /* the walk below needs the touched range         */
     d->max = PERF_GET_(&f->max);
     perf_hist_settle_(into, ~d->not_min, d->max);
-    return PERF_OK;
+}
+
+PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
+{
+    perf_hist_shape_ s, t;
+    perf_status      status = perf_hist_nests_(into, from, &s, &t);
+
+    if (status != PERF_OK)
+        return status;
+    if (perf_hist_same_(&s, &t)) {
+        perf_hist_copy_live_(into, from, &s);
+        return PERF_OK;
+    }
+    status = perf_hist_fits_(into, from, PERF_HIST_INSTEAD_);
+    if (status != PERF_OK)
+        return status;
+    perf_hist_reset(into);
+    return perf_hist_merge(into, from);
 }
 
 PERF_END_DECLS

@@ -1,4 +1,4 @@
-/* perf_hlog.h - histograms as text that other tools and people read, and walks for tables.
+/* perf_hlog.h - histograms as lines that HdrHistogram's tools read, and theirs read back.
  *
  *     static char        line[65536];                           // a line of an .hlog file
  *     static perf_hist   latency;
@@ -7,11 +7,10 @@
  *     if (perf_hlog_text(line, sizeof line, &latency, &second) < sizeof line)
  *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
- * HdrHistogram logs in and out; OpenTelemetry, Prometheus and bars out; steps, percentile levels.
- * Optional: only files that save, load or show histograms include it, beside perf_hist.h.
+ * Optional: only files that save, send or load histograms include it, beside perf_hist.h.
  * Needs no zlib: deflate and inflate are in here.  No file is opened, nothing is allocated; text
  * goes to and comes from memory that you own.
- * Sections (search for ">>"):  hlog  walks  text  private
+ * Sections (search for ">>"):  hlog  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_HLOG_H
 #define PERF_HLOG_H
@@ -21,11 +20,6 @@
 #include <string.h>
 
 PERF_BEGIN_DECLS
-
-/* Writers return the number of characters that the whole text has, without the final NUL, as
- * snprintf does.  A result >= cap means that it did not fit: out then holds a cut text (or, for
- * perf_hlog_text, none).  out may be NULL with cap 0, to ask for the size.  Always terminated.
- * No writer emits "nan" or "inf", and a line of a log has no exponent.  h NULL reads as empty.   */
 
 /* >>hlog: HdrHistogram interval logs (.hlog), also the way to save and send a histogram -------- */
 
@@ -51,7 +45,9 @@ typedef struct perf_hlog_interval {
     "#[Histogram log format version 1.3]\n"                                                       \
     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
 
-/* One line with all values of h, V2 encoding, at 1, 2, 3 or 4 digits: the fewest that keep all
+/* One line with all values of h.  Returns its number of characters, without the final NUL, as
+ * snprintf does.  A result >= cap means that it did not fit: out then holds "".  out may be NULL
+ * with cap 0, to ask for the size.  V2 encoding, at 1, 2, 3 or 4 digits: the fewest that keep all
  * bits, so that reading it into its own form gives its counters back (perf_hist_copy into fewer
  * bits first makes a coarser one).  4, 7, 10 or 14 bits are written as HdrHistogram would have
  * recorded them, others at the midpoints of their buckets.  Values outside the range are written at
@@ -82,50 +78,6 @@ typedef struct perf_hlog_reader {
  * PERF_ERANGE   a counter or the count of `into` would overflow; nothing added
  * After an error the next call goes on with the next line.  Uses about 46 KB of stack.           */
 PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);
-
-/* >>walks: for tables of your own -------------------------------------------------------------- */
-
-/* Steps of equal or of growing size, empty ones too, up to the one that holds the maximum: each
- * `upper` is the one before plus `first` when times <= 1, else the one before times `times`.
- * In units of the histogram (ns, if it has none).  *b starts as PERF_ZERO.  A bucket counts in the
- * step that holds its first value.  1: the next step is in *b; 0: there was none left, there is no
- * value, first is 0, or NULL.
- *     while (perf_hist_next_step(h, &b, 1000, 2.0)) use(b.upper, b.count);  // 1000, 2000, 4000  */
-PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-                                double times);
-
-/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1: the
- * ticks per half distance of HdrHistogram's percentile iterator.
- *     perf_hist_level l = PERF_ZERO;
- *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
-typedef struct perf_hist_level {
-    double   quantile;              /* 0..1                                                       */
-    double   value;                 /* perf_hist_quantile                                         */
-    uint64_t count;                 /* perf_hist_rank of it                                       */
-    double   next_;
-} perf_hist_level;
-
-/* 1: the next level is in *l; 0: there was none left, or no value, or NULL. */
-PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps);
-
-/* >>text: for collectors and terminals --------------------------------------------------------- */
-
-/* Bars for a terminal: rows (0 -> 16, at most 64) of about equal ratio from the minimum to the
- * maximum, `columns` (0 -> 80, at least 48) wide; utf8 1 draws eighths of a character, 0 draws '#'.
- * A row that holds p50, p90, p99 or p99.9 says so.                                               */
-PERF_FN size_t perf_hist_bars_text(char *out, size_t cap, const perf_hist *h, int rows,
-                                   int columns, int utf8);
-
-/* OpenTelemetry: an OTLP/JSON metrics request with one exponential histogram (cumulative since
- * start_ns, both times in ns since the epoch).  At most 160 buckets.  name, unit ("ns"): quoted and
- * escaped as JSON.  0: no name.                                                                  */
-PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, const char *name,
-                                    const char *unit, uint64_t start_ns, uint64_t end_ns);
-
-/* Prometheus: a native histogram as OpenMetrics text, with TYPE line and without "# EOF".  At most
- * 160 buckets.  0: `name` is no metric name ([a-zA-Z_:][a-zA-Z0-9_:]*).                          */
-PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
-                                          const char *name);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -165,7 +117,9 @@ PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
     size_t   part;
 
     for (; n; n -= part, p += part, a %= 65521, b %= 65521) {
-        const unsigned char *end = p + (part = n < 5552 ? n : 5552), *q = p;
+        const unsigned char *end, *q = p;
+        part = PERF_CAST_(size_t, perf_lesser_(n, 5552));
+        end = p + part;
         while (q < end) {
             a += *q++;
             b += a;
@@ -230,10 +184,11 @@ PERF_FN unsigned perf_reversed_(unsigned v, unsigned bits)
 /* Deflate's fixed code of a symbol (RFC 1951, 3.2.6), as in `code`. */
 PERF_FN uint32_t perf_zip_fixed_(unsigned symbol)
 {
-    unsigned bits = symbol < 144 ? 8 : symbol < 256 ? 9 : 7;
-    unsigned code = symbol < 144 ? symbol + 0x30 : symbol < 256 ? symbol + 0x100 : symbol - 256;
-
-    return perf_reversed_(code, bits) | bits << 16;
+    if (symbol < 144)
+        return perf_reversed_(symbol + 0x30, 8) | 8u << 16;
+    if (symbol < 256)
+        return perf_reversed_(symbol + 0x100, 9) | 9u << 16;
+    return perf_reversed_(symbol - 256, 7) | 7u << 16;
 }
 
 PERF_FN void perf_zip_code_(perf_zip_ *z, uint32_t code)
@@ -247,12 +202,13 @@ PERF_FN void perf_zip_short_(perf_zip_ *z, const unsigned char *p, size_t n, int
     size_t   i;
     unsigned run;
 
-    perf_zip_bits_(z, last ? 3u : 2u, 3);
+    perf_zip_bits_(z, 2u + (last != 0), 3);     /* bit 0: the last block                          */
     for (i = 0; i < n; i += 1 + run) {
         perf_zip_code_(z, perf_zip_fixed_(p[i]));
         for (run = 0; run < 10 && i + 1 + run < n && p[i + 1 + run] == p[i];)
             run++;
-        run = run < 3 ? 0 : run;
+        if (run < 3)
+            run = 0;
         if (run) {                              /* lengths 3 to 10 are 257 to 264                 */
             perf_zip_code_(z, perf_zip_fixed_(254 + run));
             perf_zip_bits_(z, 0, 5);
@@ -261,12 +217,31 @@ PERF_FN void perf_zip_short_(perf_zip_ *z, const unsigned char *p, size_t n, int
     perf_zip_code_(z, perf_zip_fixed_(PERF_ZIP_END_));
 }
 
+/* Shortens codes by a bit each as far as *room goes: only of symbols whose n * 2^length is so many
+ * quarters of the total or more.  Returns the bits of the block that this saves.                 */
+PERF_FN size_t perf_zip_shorten_(perf_zip_ *z, uint32_t total, unsigned quarters, unsigned *room)
+{
+    size_t   saved = 0;
+    unsigned i;
+
+    for (i = 0; i < z->used && *room; i++) {
+        unsigned char *bits = &z->bits[z->symbol[i]];
+        uint32_t       n = z->frequency[z->symbol[i]], more = 1u << (PERF_ZIP_LONGEST_ - *bits);
+        if (more <= *room && *bits > 1 && 4 * (n << *bits) >= quarters * total) {
+            --*bits;
+            *room -= more;
+            saved += n;
+        }
+    }
+    return saved;
+}
+
 /* Lengths of codes for the symbols of a block, and about the bits that it then takes.  A symbol of
  * n in `total` gets log2(total / n) bits, rounded up (Shannon).  The room left over shortens
  * codes, first those that were rounded up most.  Within 3 % of Huffman, without a sort.          */
 PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
 {
-    unsigned i, length, quarters, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
+    unsigned i, length, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
     size_t   size = 80 + 6 * z->used;           /* some bits of a table                           */
 
     for (i = 0; i < z->used; i++) {
@@ -277,16 +252,10 @@ PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
         size += n * length;
     }
-    for (quarters = 6; room; quarters = quarters > 4 ? 4 : 0)
-        for (i = 0; i < z->used && room; i++) {
-            unsigned char *bits = &z->bits[z->symbol[i]];
-            uint32_t       n = z->frequency[z->symbol[i]], more = 1u << (PERF_ZIP_LONGEST_ - *bits);
-            if (more <= room && *bits > 1 && 4 * (n << *bits) >= quarters * total) {
-                --*bits;
-                room -= more;
-                size -= n;
-            }
-        }
+    size -= perf_zip_shorten_(z, total, 6, &room);
+    size -= perf_zip_shorten_(z, total, 4, &room);
+    while (room)
+        size -= perf_zip_shorten_(z, total, 0, &room);
     return size;
 }
 
@@ -309,8 +278,10 @@ PERF_FN void perf_zip_codes_(perf_zip_ *z)
 /* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
 PERF_FN void perf_zip_length_(perf_zip_ *z, unsigned symbol, unsigned extra, unsigned extra_bits)
 {
-    unsigned code = symbol < 14 ? symbol : symbol - 3;      /* 17 and 18 follow 13                */
+    unsigned code = symbol;
 
+    if (symbol >= 14)
+        code = symbol - 3;                      /* 17 and 18 follow 13                            */
     code = (code & 1) << 3 | (code & 2) << 1 | (code & 4) >> 1 | code >> 3;
     perf_zip_bits_(z, code | extra << 4, 4 + extra_bits);
 }
@@ -323,15 +294,20 @@ PERF_FN void perf_zip_table_(perf_zip_ *z)
 
     perf_zip_bits_(z, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
     for (i = 0; i < 18; i++)
-        perf_zip_bits_(z, i == 0 || i == 16 ? 0u : 4u, 3);
+        perf_zip_bits_(z, 4u * (i != 0 && i != 16), 3);
     for (i = 0; i < z->used; i++) {
         for (; at < z->symbol[i]; at += run) {
-            run = z->symbol[i] - at < 138 ? z->symbol[i] - at : 138;
-            run = run < 3 ? 1 : run;
-            if (run >= 11)
+            run = z->symbol[i] - at;
+            if (run > 138)
+                run = 138;
+            if (run < 3) {
+                run = 1;
+                perf_zip_length_(z, 0, 0, 0);
+            } else if (run < 11) {
+                perf_zip_length_(z, 17, run - 3, 3);
+            } else {
                 perf_zip_length_(z, 18, run - 11, 7);
-            else
-                perf_zip_length_(z, run == 1 ? 0 : 17, run == 1 ? 0 : run - 3, run == 1 ? 0 : 3);
+            }
         }
         perf_zip_length_(z, z->bits[at++], 0, 0);
     }
@@ -410,13 +386,13 @@ PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int
         z->used += z->frequency[symbol] != 0;
     }
     for (i = 0; i < z->used; i++)
-        plain += z->frequency[z->symbol[i]] * (z->symbol[i] < 144 ? 8u : 9u);
+        plain += z->frequency[z->symbol[i]] * (8u + (z->symbol[i] >= 144));
     if (perf_zip_lengths_(z, PERF_CAST_(uint32_t, n) + 1) < plain) {
-        perf_zip_bits_(z, last ? 5u : 4u, 3);
+        perf_zip_bits_(z, 4u + (last != 0), 3);
         perf_zip_codes_(z);
         perf_zip_table_(z);
     } else {
-        perf_zip_bits_(z, last ? 3u : 2u, 3);
+        perf_zip_bits_(z, 2u + (last != 0), 3);
         for (i = 0; i < z->used; i++)
             z->code[z->symbol[i]] = perf_zip_fixed_(z->symbol[i]);
     }
@@ -429,7 +405,7 @@ PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
     size_t i, n;
 
     for (i = 0; z->writing && i < z->n; i += n) {
-        n = z->n - i < PERF_ZIP_BLOCK_ ? z->n - i : PERF_ZIP_BLOCK_;
+        n = PERF_CAST_(size_t, perf_lesser_(z->n - i, PERF_ZIP_BLOCK_));
         perf_zip_block_(z, z->content + i, n, last && i + n == z->n);
         perf_zip_text_(z);
     }
@@ -454,8 +430,16 @@ PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
     return p + 1;
 }
 
+/* A run of k empty buckets: ZigZag of -k, but a single one is a count of 0. */
+PERF_FN unsigned char *perf_zip_gap_(unsigned char *p, uint64_t k)
+{
+    if (k == 1)
+        return perf_zip_number_(p, 0);
+    return perf_zip_number_(p, 2 * k - 1);
+}
+
 /* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written.
- * Numbers are ZigZag: n is 2n, a run of k empty buckets 2k - 1, a single one 0.                  */
+ * Numbers are ZigZag: n is 2n.                                                                   */
 PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64_t n)
 {
     unsigned char *p;
@@ -464,7 +448,7 @@ PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64
         perf_zip_flush_(z, 0);
     p = z->content + z->n;
     if (index > *next)
-        p = perf_zip_number_(p, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
+        p = perf_zip_gap_(p, index - *next);
     *next = index + 1;
     p = perf_zip_number_(p, 2 * n);
     z->n = PERF_CAST_(size_t, p - z->content);
@@ -484,7 +468,9 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_
             perf_zip_flush_(z, 0);
         p = z->content + z->n;
         stop = i + (sizeof z->content - z->n) / 10;         /* none takes more than ten bytes     */
-        for (stop = stop < end ? stop : end; i < stop;) {
+        if (stop > end)
+            stop = end;
+        while (i < stop) {
             n = perf_hist_cell_(h, s, i);
             if (n) {
                 p = perf_zip_number_(p, 2 * n);
@@ -494,28 +480,48 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_
             at = i;
             i = perf_hist_occupied_(h, s, i, end);
             if (i < end)
-                p = perf_zip_number_(p, i - at == 1 ? 0 : 2 * (i - at) - 1);
+                p = perf_zip_gap_(p, i - at);
         }
     }
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* All counts, at the midpoints of our buckets where theirs are finer.  When the bits agree buckets
- * are equal: from the first that has no gap after it they go on in one run.                      */
+/* The value by which a bucket is written: its midpoint, outside the range the extreme. */
+PERF_FN uint64_t perf_hlog_value_(const perf_hist_shape_ *s, const perf_hist_bucket *b)
+{
+    if (b->lower > s->highest)
+        return b->upper;
+    if (b->lower < s->lowest)
+        return b->lower;
+    return b->lower + (b->upper - b->lower) / 2;
+}
+
+/* The first of HdrHistogram's buckets from which on ours are the same, without a gap; UINT64_MAX:
+ * none.                                                                                          */
+PERF_FN uint64_t perf_hlog_run_from_(const perf_hist *h, const perf_hist_shape_ *s, unsigned bits)
+{
+    if (s->bits != bits || perf_hist_peek_(h)->over)
+        return UINT64_MAX;
+    if (s->compact)
+        return 0;
+    return UINT64_C(1) << bits;
+}
+
+/* All counts, at the midpoints of our buckets where theirs are finer. */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
     perf_hist_bucket b = PERF_ZERO;
-    uint64_t         next = 0, at, v, run = s.bits != bits || perf_hist_over(h) ? UINT64_MAX
-                                            : s.compact ? 0 : 1u << bits;
+    uint64_t         next = 0, at, value, run = perf_hlog_run_from_(h, &s, bits);
 
     to.bits = bits;
     to.compact = 1;
     to.first = 0;
     while (perf_hist_next(h, &b)) {
-        v = b.lower > s.highest ? b.upper       /* outside the range: at the extremes             */
-            : b.lower < s.lowest ? b.lower : b.lower + (b.upper - b.lower) / 2;
-        at = v ? perf_hist_index_(&to, v) : 0;
+        value = perf_hlog_value_(&s, &b);
+        at = 0;
+        if (value)
+            at = perf_hist_index_(&to, value);
         perf_hlog_put_(z, &next, at, b.count);
         if (at >= run && b.lower >= s.lowest) {
             perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
@@ -532,7 +538,7 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
     uint64_t      highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
     uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
         UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
-        most > highest ? most : highest, perf_bits_(perf_hist_unit_(h))};
+        perf_greater_(most, highest), perf_bits_(perf_hist_unit_(h))};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
@@ -542,26 +548,45 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
     perf_zip_short_(z, front, sizeof front, 0);
 }
 
+/* A tag: what would end the field becomes an underscore. */
+PERF_FN void perf_hlog_tag_(perf_out_ *o, const char *tag, size_t n)
+{
+    size_t i;
+
+    perf_put_(o, "Tag=");
+    for (i = 0; i < n; i++) {
+        const int ends = tag[i] == ',' || tag[i] == ' ' || PERF_CAST_(unsigned char, tag[i]) < 32;
+        if (ends)
+            perf_put_char_(o, '_');
+        else
+            perf_put_char_(o, tag[i]);
+    }
+    perf_put_char_(o, ',');
+}
+
 /* The start of the line up to the histogram.  0: a number that no reader would take. */
 PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
 {
-    double max = perf_hist_max(h) / (iv->max_unit > 0.0 ? iv->max_unit : 1e6);
-    double number[3] = {iv->start_seconds, iv->length_seconds, max < 0.0 ? 0.0 : max};
-    size_t i, n;
+    double number[3] = {iv->start_seconds, iv->length_seconds, perf_hist_quantile(h, 1.0)};
+    int    i;
 
+    if (iv->max_unit > 0.0)
+        number[2] /= iv->max_unit;
+    else
+        number[2] /= 1e6;
+    if (number[2] < 0.0)                        /* no value                                       */
+        number[2] = 0.0;
     for (i = 0; i < 3; i++)                     /* else it would need an exponent; or is NaN      */
         if (!(number[i] < 1e15 && number[i] > -1e15))
             return 0;
-    if (iv->tag) {
-        perf_put_(o, "Tag=");
-        n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
-        for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore */
-            char c = iv->tag[i];
-            perf_put_char_(o, c == ',' || c == ' ' || PERF_CAST_(unsigned char, c) < 32 ? '_' : c);
-        }
+    if (iv->tag && iv->tag_size)
+        perf_hlog_tag_(o, iv->tag, iv->tag_size);
+    else if (iv->tag)
+        perf_hlog_tag_(o, iv->tag, strlen(iv->tag));
+    for (i = 0; i < 3; i++) {
+        perf_put_fixed_(o, number[i], 3);
         perf_put_char_(o, ',');
     }
-    perf_putf_(o, "%.3f,%.3f,%.3f,", number[0], number[1], number[2]);
     return 1;
 }
 
@@ -659,7 +684,9 @@ PERF_FN unsigned perf_base64_value_(char c)
         18, 19, 20, 21, 22, 23, 24, 25, 64, 64, 64, 64, 64, 64, 26, 27, 28, 29, 30, 31,
         32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51};
 
-    return c >= '+' && c <= 'z' ? value[c - '+'] : 64;
+    if (c < '+' || c > 'z')
+        return 64;
+    return value[c - '+'];
 }
 
 /* Some 40 bits ahead, as far as the text goes.  Four characters give three bytes; the text is taken
@@ -667,15 +694,19 @@ PERF_FN unsigned perf_base64_value_(char c)
 PERF_INLINE_FN_ perf_hlog_bits_ perf_hlog_filled_(perf_hlog_bits_ in)
 {
     while (in.count <= 40 && in.at < in.end) {
-        size_t   i, n = in.end - in.at < 4 ? in.end - in.at : 4;
+        size_t   i, n = in.end - in.at;
         uint32_t v = 0;
-        unsigned wrong = n == 1 ? 64 : 0;
+        unsigned wrong = 0, six;
+        if (n > 4)
+            n = 4;
         for (i = 0; i < 4; i++) {
-            unsigned six = i < n ? perf_base64_value_(in.text[in.at + i]) : 0;
+            six = 0;
+            if (i < n)
+                six = perf_base64_value_(in.text[in.at + i]);
             wrong |= six;
             v = v << 6 | (six & 63);
         }
-        if (wrong > 63) {
+        if (wrong > 63 || n == 1) {
             in.bad = 1;
             break;
         }
@@ -783,19 +814,29 @@ PERF_FN unsigned perf_huffman_symbol_(perf_hlog_bits_ *in, const perf_huffman_ *
  * a table would cost more than they do.                                                          */
 PERF_FN unsigned perf_fixed_symbol_(perf_hlog_bits_ *in)
 {
-    unsigned code, length;
+    unsigned code, length, symbol;
 
     if (in->count < 9)
         *in = perf_hlog_filled_(*in);
     code = perf_reversed_(PERF_CAST_(unsigned, in->bits & 511), 9);
-    length = code < 96 ? 7 : code < 400 ? 8 : 9;
+    length = 8;
+    if (code < 96) {
+        length = 7;
+        symbol = 256 + code / 4;
+    } else if (code < 384) {
+        symbol = code / 2 - 48;
+    } else if (code < 400) {
+        symbol = code / 2 + 88;
+    } else {
+        length = 9;
+        symbol = code - 256;
+    }
     in->bad |= length > in->count;
     if (in->bad)
         return 0;
     in->bits >>= length;
     in->count -= length;
-    return code < 96 ? 256 + code / 4 : code < 384 ? code / 2 - 48 : code < 400 ? code / 2 + 88
-                                                                                : code - 256;
+    return symbol;
 }
 
 /* The tables of a block with codes of its own. */
@@ -816,12 +857,17 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
     for (i = 0; i < literals + distances && !in->bad;) {
         unsigned      symbol = perf_huffman_symbol_(in, &s->literal), times = 1;
         unsigned char value = PERF_CAST_(unsigned char, symbol);
-        if (symbol == 16) {
-            times = 3 + perf_inflate_bits_(in, 2);
-            value = i ? lengths[i - 1] : 255;
-        } else if (symbol > 16) {
-            times = symbol == 17 ? 3 + perf_inflate_bits_(in, 3) : 11 + perf_inflate_bits_(in, 7);
+        if (symbol >= 16)
             value = 0;
+        if (symbol == 16) {                     /* the last one again                             */
+            times = 3 + perf_inflate_bits_(in, 2);
+            value = 255;
+            if (i)
+                value = lengths[i - 1];
+        } else if (symbol == 17) {
+            times = 3 + perf_inflate_bits_(in, 3);
+        } else if (symbol == 18) {
+            times = 11 + perf_inflate_bits_(in, 7);
         }
         in->bad |= value > 15 || times > literals + distances - i;
         while (times-- && !in->bad)
@@ -846,7 +892,9 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
     if (!s->last) {
         s->last = PERF_CAST_(int, perf_inflate_bits_(in, 1));
         type = perf_inflate_bits_(in, 2);
-        s->mode = type ? PERF_INFLATE_CODES_ : PERF_INFLATE_STORED_;
+        s->mode = PERF_INFLATE_CODES_;
+        if (type == 0)
+            s->mode = PERF_INFLATE_STORED_;
     } else {
         s->mode = PERF_INFLATE_END_;
     }
@@ -865,48 +913,87 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
     }
 }
 
-/* Symbols of a block, until it ends or the window has no room for a match.  Literals run on a local
- * copy of the bits, so that they need not wait for the store of a byte.                          */
+/* Literals of a block with codes of its own, as far as the next codes are short.  They run on a
+ * local copy of the bits, so that they need not wait for the store of a byte.                    */
+PERF_FN void perf_inflate_literals_(perf_hlog_source_ *s)
+{
+    perf_hlog_bits_ in = s->in;
+    size_t          w;
+    unsigned        fast;
+
+    for (w = s->written; w + 258 < sizeof s->window; w++) {
+        if (in.count < 15)
+            in = perf_hlog_filled_(in);
+        fast = s->literal.fast[in.bits & 511];
+        if (fast == 0 || fast >= 256 << 4 || (fast & 15) > in.count)
+            break;
+        in.bits >>= fast & 15;
+        in.count -= fast & 15;
+        s->window[w] = PERF_CAST_(unsigned char, fast >> 4);
+    }
+    s->in = in;
+    s->written = w;
+}
+
+/* The length of a match: lengths 3..10 have a symbol each, then every four take one more bit; 258
+ * has its own.  symbol: from 0 on.                                                               */
+PERF_FN unsigned perf_inflate_length_(perf_hlog_source_ *s, unsigned symbol)
+{
+    unsigned extra;
+
+    if (symbol < 8)
+        return symbol + 3;
+    if (symbol >= 28)
+        return 258;
+    extra = symbol / 4 - 1;
+    return ((4 + symbol % 4) << extra) + 3 + perf_inflate_bits_(&s->in, extra);
+}
+
+/* How far back a match lies, at least 1; 0: no such code. */
+PERF_FN unsigned perf_inflate_distance_(perf_hlog_source_ *s)
+{
+    unsigned symbol, extra;
+
+    if (s->fixed)
+        symbol = perf_reversed_(perf_inflate_bits_(&s->in, 5), 5);
+    else
+        symbol = perf_huffman_symbol_(&s->in, &s->distant);
+    if (symbol > 29)
+        return 0;
+    if (symbol < 4)
+        return symbol + 1;
+    extra = symbol / 2 - 1;
+    return ((2 + symbol % 2) << extra) + 1 + perf_inflate_bits_(&s->in, extra);
+}
+
+/* Symbols of a block, until it ends or the window has no room for a match. */
 PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
 {
+    unsigned symbol, length, distance;
+
     while (s->mode == PERF_INFLATE_CODES_ && s->written + 258 <= sizeof s->window && !s->in.bad) {
-        perf_hlog_bits_ in = s->in;
-        size_t          w = s->written;
-        unsigned        fast, symbol, length, distance, extra;
-        for (; w + 258 < sizeof s->window && !s->fixed; w++) {
-            if (in.count < 15)
-                in = perf_hlog_filled_(in);
-            fast = s->literal.fast[in.bits & 511];
-            if (fast == 0 || fast >= 256 << 4 || (fast & 15) > in.count)
-                break;
-            in.bits >>= fast & 15;
-            in.count -= fast & 15;
-            s->window[w] = PERF_CAST_(unsigned char, fast >> 4);
+        if (s->fixed) {
+            symbol = perf_fixed_symbol_(&s->in);
+        } else {
+            perf_inflate_literals_(s);
+            symbol = perf_huffman_symbol_(&s->in, &s->literal);
         }
-        s->in = in;
-        symbol = s->fixed ? perf_fixed_symbol_(&s->in) : perf_huffman_symbol_(&s->in, &s->literal);
-        if (symbol < 256)                       /* there is room: 258 bytes of it                 */
-            s->window[w++] = PERF_CAST_(unsigned char, symbol);
-        s->written = w;
-        if (symbol == 256)
-            s->mode = PERF_INFLATE_BLOCK_;
-        if (symbol <= 256)
+        if (symbol < 256) {                     /* there is room: 258 bytes of it                 */
+            s->window[s->written++] = PERF_CAST_(unsigned char, symbol);
             continue;
-        /* Lengths 3..10 have a symbol each, then every four take one more bit; 258 has its own. */
-        symbol -= 257;
-        extra = symbol < 8 || symbol >= 28 ? 0 : symbol / 4 - 1;
-        length = symbol >= 28 ? 258 : symbol < 8 ? symbol + 3 : ((4 + symbol % 4) << extra) + 3;
-        length += perf_inflate_bits_(&s->in, extra);
-        distance = s->fixed ? perf_reversed_(perf_inflate_bits_(&s->in, 5), 5)
-                            : perf_huffman_symbol_(&s->in, &s->distant);
-        extra = distance < 4 ? 0 : distance / 2 - 1;
-        if (symbol > 28 || distance > 29 || s->in.bad) {
+        }
+        if (symbol == 256) {
+            s->mode = PERF_INFLATE_BLOCK_;
+            continue;
+        }
+        if (symbol > 257 + 28) {
             s->in.bad = 1;
             return;
         }
-        distance = (distance < 4 ? distance : (2 + distance % 2) << extra) + 1;
-        distance += perf_inflate_bits_(&s->in, extra);
-        s->in.bad |= distance > w;
+        length = perf_inflate_length_(s, symbol - 257);
+        distance = perf_inflate_distance_(s);
+        if (distance == 0 || distance > s->written)
+            s->in.bad = 1;
         for (; length && !s->in.bad; length--, s->written++)
             s->window[s->written] = s->window[s->written - distance];
     }
@@ -994,13 +1081,16 @@ PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        place = index - 1 < t->direct ? index : perf_hist_place_(&t->shape, v);
+        place = index;
+        if (index - 1 >= t->direct)
+            place = perf_hist_place_(&t->shape, v);
         if (perf_hist_bump_(t->into, &t->shape, place, n, t->minus))
             t->done++;
         else
             t->steps = t->done;
     }
-    t->first = t->count ? t->first : index;
+    if (!t->count)
+        t->first = index;
     t->last = index;
     t->count += n;
     t->sum += v * n;
@@ -1014,11 +1104,16 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
     int      shift, byte = 128;
 
     for (shift = 0; byte > 127 && shift < 63; shift += 7) {
-        byte = *left ? perf_hlog_byte_(s) : -1;
+        byte = -1;
+        if (*left)
+            byte = perf_hlog_byte_(s);
         if (byte < 0)
             return 0;
         --*left;
-        v |= PERF_CAST_(uint64_t, shift < 56 ? byte & 127 : byte) << shift;
+        if (shift == 56)                        /* the ninth byte is whole                        */
+            v |= PERF_CAST_(uint64_t, byte) << shift;
+        else
+            v |= PERF_CAST_(uint64_t, byte & 127) << shift;
     }
     *x = PERF_CAST_(int64_t, v >> 1 ^ (0 - (v & 1)));
     return 1;
@@ -1043,7 +1138,8 @@ PERF_FN int perf_hlog_words_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_
         n = perf_hlog_get_be_(s, word);
         if (s->in.bad || index >= t->length || (n && !perf_hlog_take_(t, index, n)))
             return 0;
-        left -= left == UINT64_MAX ? 0 : bytes;
+        if (left != UINT64_MAX)
+            left -= bytes;
     }
     return 1;
 }
@@ -1057,7 +1153,9 @@ PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint6
     while (left && !perf_hlog_short_by_header_(s, left)) {
         if (!perf_hlog_zigzag_(s, &left, &x))
             return 0;
-        run = x < 0 ? PERF_CAST_(uint64_t, -(x + 1)) + 1 : 1;
+        run = 1;
+        if (x < 0)
+            run = PERF_CAST_(uint64_t, -(x + 1)) + 1;
         if (run > t->length - index ||
             (x > 0 && !perf_hlog_take_(t, index, PERF_CAST_(uint64_t, x))))
             return 0;
@@ -1091,62 +1189,104 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, s
     if (s->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 || (head & 32))
         return -1;
     cookie &= UINT32_C(0xffffff0f);
-    return cookie == UINT32_C(0x1c849309) ? 0 : cookie == UINT32_C(0x1c849302) ? 1
-           : cookie == UINT32_C(0x1c849304) ? 2 : -1;
+    if (cookie == UINT32_C(0x1c849309))
+        return 0;
+    if (cookie == UINT32_C(0x1c849302))
+        return 1;
+    if (cookie == UINT32_C(0x1c849304))
+        return 2;
+    return -1;
 }
 
-/* One pass over the line's histogram.  PERF_EFORMAT: malformed, s->in.at tells about where;
- * PERF_ERANGE: that, or a counter did not fit; PERF_EINVAL: sound, but not for `into`.           */
-PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
-                                    perf_hlog_interval *iv, int version)
+/* The numbers before the counts: layout of the line in t and iv.  *left: bytes of the counts, or
+ * UINT64_MAX where V0 does not say; *word: bytes of each (V0, V1).  0: malformed.                */
+PERF_FN int perf_hlog_head_(perf_hlog_source_ *s, perf_hlog_target_ *t, perf_hlog_interval *iv,
+                            uint64_t *left, int *word)
 {
     static const unsigned char bits_of_digits[6] = {0, 4, 7, 10, 14, 17};
     static const uint32_t      plain[3] = {UINT32_C(0x1c849308), UINT32_C(0x1c849301),
                                            UINT32_C(0x1c849303)};
-    uint64_t cookie, left = UINT64_MAX, digits, lowest, highest;
-    unsigned top;
-    int      word, fits = 1, whole;
+    uint64_t cookie = perf_hlog_get_be_(s, 4), digits, lowest, highest;
+    unsigned octaves;
+    int      word_ok, sound;
 
-    if (version < 0)
-        return PERF_EFORMAT;
-    cookie = perf_hlog_get_be_(s, 4);
-    word = PERF_CAST_(int, cookie >> 4 & 14);
-    if (version > 0) {
-        left = perf_hlog_get_be_(s, 4);
+    *word = PERF_CAST_(int, cookie >> 4 & 14);
+    *left = UINT64_MAX;
+    if (iv->version > 0) {
+        *left = perf_hlog_get_be_(s, 4);
         (void)perf_hlog_get_be_(s, 4);          /* index offset: counts are in order anyway       */
     }
     digits = perf_hlog_get_be_(s, 4);
     lowest = perf_hlog_get_be_(s, 8);
     highest = perf_hlog_get_be_(s, 8);
     iv->ratio = perf_from_bits_(perf_hlog_get_be_(s, 8));
-    if (version == 0)
+    if (iv->version == 0)
         iv->ratio = 1.0;                        /* that was a total: we count ourselves           */
-    if (s->in.bad || (cookie & UINT32_C(0xffffff0f)) != plain[version] || digits > 5 ||
-        lowest == 0 || highest >> 63 || lowest > highest / 2 || left >> 31 == 1 ||
-        (version < 2 && word != 2 && word != 4 && word != 8))
-        return PERF_EFORMAT;
+    word_ok = iv->version == 2 || *word == 2 || *word == 4 || *word == 8;
+    sound = (cookie & UINT32_C(0xffffff0f)) == plain[iv->version] && digits <= 5 && lowest > 0 &&
+            highest >> 63 == 0 && lowest <= highest / 2 && *left >> 31 != 1 && word_ok;
+    if (s->in.bad || !sound)
+        return 0;
+    iv->digits = PERF_CAST_(int, digits);
     t->from.bits = bits_of_digits[digits];
     t->from.compact = 1;
     t->unit = perf_top_bit_(lowest);
     if (t->unit + t->from.bits > 60)
+        return 0;
+    octaves = perf_top_bit_(highest) - t->unit + 1;         /* at least 2                         */
+    if (octaves > t->from.bits + 1)
+        t->length = UINT64_C(1) + octaves - t->from.bits;
+    else
+        t->length = 2;
+    t->length <<= t->from.bits;
+    return 1;
+}
+
+/* 1: the values of the line can go to the target, by bits and unit. */
+PERF_FN int perf_hlog_suits_(const perf_hlog_target_ *t, double ratio)
+{
+    double unit;
+
+    if (!t->into)
+        return 1;
+    unit = perf_hist_peek_(t->into)->unit;
+    if (t->shape.bits > t->from.bits)
+        return 0;
+    return !(unit > 0.0) || perf_bits_(unit) == perf_bits_(ratio);
+}
+
+/* One pass over the line's histogram, of iv->version (-1: none).  PERF_EFORMAT: malformed, s->in.at
+ * tells about where; PERF_ERANGE: that, or a counter did not fit; PERF_EINVAL: sound, but not for
+ * `into`.                                                                                        */
+PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
+                                    perf_hlog_interval *iv)
+{
+    uint64_t left;
+    int      word, suits, whole, same_buckets;
+
+    if (iv->version < 0 || !perf_hlog_head_(s, t, iv, &left, &word))
         return PERF_EFORMAT;
-    top = perf_top_bit_(highest) - t->unit;     /* at least 1                                     */
-    t->length = (UINT64_C(2) + (top > t->from.bits ? top - t->from.bits : 0)) << t->from.bits;
-    iv->version = version;
-    iv->digits = PERF_CAST_(int, digits);
-    if (t->into && (t->shape.bits > t->from.bits || (perf_hist_peek_(t->into)->unit > 0.0 &&
-                     perf_bits_(perf_hist_peek_(t->into)->unit) != perf_bits_(iv->ratio)))) {
-        fits = 0;
+    suits = perf_hlog_suits_(t, iv->ratio);
+    if (!suits)
         t->steps = 0;
-    }
-    t->direct = t->shape.compact && t->shape.first == 0 && t->shape.bits == t->from.bits &&
-                t->unit == 0 ? t->shape.counters - 1 : 0;
-    whole = version == 2 ? perf_hlog_numbers_(s, t, left) : perf_hlog_words_(s, t, left, word);
+    same_buckets = t->shape.compact && t->shape.first == 0 && t->shape.bits == t->from.bits &&
+                   t->unit == 0;
+    t->direct = 0;
+    if (same_buckets)
+        t->direct = t->shape.counters - 1;
+    if (iv->version == 2)
+        whole = perf_hlog_numbers_(s, t, left);
+    else
+        whole = perf_hlog_words_(s, t, left, word);
     if (whole && s->read == s->written)         /* reads the checksum as well                     */
         (void)perf_inflate_more_(s);
     if (!whole || s->in.bad || s->read != s->written || s->mode != PERF_INFLATE_END_)
         return PERF_EFORMAT;
-    return !fits ? PERF_EINVAL : t->into && t->steps != UINT64_MAX ? PERF_ERANGE : PERF_OK;
+    if (!suits)
+        return PERF_EINVAL;
+    if (t->into && t->steps != UINT64_MAX)
+        return PERF_ERANGE;
+    return PERF_OK;
 }
 
 /* Adds all of the line's histogram to `into`, or nothing. */
@@ -1162,25 +1302,30 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     if (into)
         t.shape = perf_hist_shape_of_(into);
     t.into = into;
-    t.steps = into ? UINT64_MAX : 0;
-    st = perf_hlog_pass_(&s, &t, iv, perf_hlog_open_(&s, text, at, end));
+    if (into)
+        t.steps = UINT64_MAX;
+    iv->version = perf_hlog_open_(&s, text, at, end);
+    st = perf_hlog_pass_(&s, &t, iv);
     iv->count = t.count;
     if (st == PERF_OK && into && t.count > PERF_HIST_MOST_ - held)
         st = PERF_ERANGE;
-    *error_at = st == PERF_EFORMAT ? s.in.at : at;
+    *error_at = at;
+    if (st == PERF_EFORMAT)
+        *error_at = s.in.at;
     if (st != PERF_OK && t.done) {              /* take back what was added                       */
         t.steps = t.done;
         t.count = t.done = 0;
         t.minus = 1;
-        (void)perf_hlog_pass_(&s, &t, iv, perf_hlog_open_(&s, text, at, end));
+        (void)perf_hlog_open_(&s, text, at, end);
+        (void)perf_hlog_pass_(&s, &t, iv);
     }
     if (st != PERF_OK || !into || t.count == 0)
         return st;
     d->sums[0] += t.sum;
     min = perf_hlog_lower_(&t, t.first, &width);
-    d->not_min = ~min > d->not_min ? ~min : d->not_min;
+    d->not_min = perf_greater_(~min, d->not_min);
     min = perf_hlog_lower_(&t, t.last, &width) + width - 1;
-    d->max = min > d->max ? min : d->max;
+    d->max = perf_greater_(min, d->max);
     return PERF_OK;
 }
 
@@ -1202,10 +1347,13 @@ PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *
         if (text[*at] < '0' || text[*at] > '9')
             break;
         v = 10.0 * v + (text[*at] - '0');
-        scale *= point ? 10.0 : 1.0;
+        if (point)
+            scale *= 10.0;
         n++;
     }
-    *x = (minus ? -v : v) / scale;
+    *x = v / scale;
+    if (minus)
+        *x = -*x;
     return n > 0;
 }
 
@@ -1258,7 +1406,7 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, 
         size_t at = r->at, end, number;
         for (end = at; end < r->size && r->text[end] != '\n'; end++)
             continue;
-        r->at = end < r->size ? end + 1 : end;
+        r->at = end + (end < r->size);
         while (end > at && (r->text[end - 1] == '\r' || r->text[end - 1] == ' '))
             end--;
         if (at == end || r->text[at] == '"')
@@ -1277,306 +1425,6 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, 
         return perf_hlog_line_(r, at, end, iv, into);
     }
     return PERF_ENODATA;
-}
-
-/* ---- walks ---- */
-
-PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-                                double times)
-{
-    uint64_t min, max, upper;
-    double   to;
-
-    if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
-        return 0;
-    upper = b->next_ ? b->upper : 0;
-    to = PERF_CAST_(double, upper);
-    to = times > 1.0 && b->next_ ? to * times : to + PERF_CAST_(double, first);
-    b->lower = upper + (b->next_ != 0);
-    b->upper = to < 9.2e18 ? PERF_CAST_(uint64_t, to) : PERF_HIST_MOST_;
-    b->upper = b->upper > upper ? b->upper : upper + 1;
-    b->next_ = 1;
-    b->below += b->count;
-    b->count = perf_hist_up_to_(h, b->upper) - b->below;
-    return 1;
-}
-
-PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps)
-{
-    uint64_t total = perf_hist_count(h);
-    int      halvings;
-
-    if (!l || l->quantile >= 1.0 || total == 0)
-        return 0;
-    l->value = perf_hist_quantile(h, l->next_);
-    l->count = perf_hist_rank(h, l->value);
-    l->quantile = l->next_;
-    if (l->count >= total || l->next_ > 1.0 - 1e-15) {
-        l->quantile = 1.0;
-        l->value = perf_hist_max(h);
-        l->count = total;
-    }
-    halvings = PERF_CAST_(int, perf_bits_(1.0 / (1.0 - l->next_)) >> 52) - 1023;
-    l->next_ += 1.0 / ((steps > 0 ? steps : 5) *
-                       PERF_CAST_(double, UINT64_C(2) << (halvings < 52 ? halvings : 52)));
-    return 1;
-}
-
-/* ---- text ---- */
-
-/* A number, right-justified in `width` columns. */
-PERF_FN void perf_put_column_(perf_out_ *o, double x, int decimals, size_t width)
-{
-    perf_out_ count = PERF_ZERO;
-
-    for (perf_put_fixed_(&count, x, decimals); count.len < width; count.len++)
-        perf_put_char_(o, ' ');
-    perf_put_fixed_(o, x, decimals);
-}
-
-/* ---- text: exponential buckets ----
- * Bucket i of scale s holds (b^i, b^(i+1)] with b = 2^(2^-s), as OpenTelemetry and Prometheus
- * define it.  A bucket of ours goes, whole, where its midpoint falls.                            */
-
-#define PERF_EXP_MOST_ 160              /* buckets: the default of OpenTelemetry's SDKs           */
-
-typedef struct perf_scaled_ {
-    int      scale, n;
-    int64_t  first;                     /* index of the first of n buckets                        */
-    uint64_t zeros, count[PERF_EXP_MOST_];
-} perf_scaled_;
-
-/* x > 0.  Each squaring of the mantissa gives a binary digit of the logarithm. */
-PERF_FN int64_t perf_exp_index_(double x, int scale)
-{
-    uint64_t bits = perf_bits_(x), mantissa = bits & ((UINT64_C(1) << 52) - 1);
-    int64_t  index = PERF_CAST_(int64_t, bits >> 52) - 1023;
-    double   m = perf_from_bits_(mantissa | UINT64_C(1023) << 52);
-    int      i;
-
-    for (i = 0; i < scale; i++) {
-        m *= m;
-        index = 2 * index + (m >= 2.0);
-        m = m >= 2.0 ? 0.5 * m : m;
-    }
-    if (mantissa == 0)
-        index--;                                /* a power of two is the upper end of its bucket  */
-    return index;
-}
-
-/* Adds one bucket of ours; 0: it is too far from the first. */
-PERF_FN int perf_exp_add_(perf_scaled_ *e, double x, uint64_t n)
-{
-    int64_t index = perf_exp_index_(x, e->scale);
-
-    if (e->n == 0)
-        e->first = index;
-    if (index - e->first >= PERF_EXP_MOST_)
-        return 0;
-    e->n = PERF_CAST_(int, index - e->first) + 1;
-    e->count[index - e->first] += n;
-    return 1;
-}
-
-/* At the finest scale for which the range takes few enough buckets, and none finer than our own. */
-PERF_FN perf_scaled_ perf_exp_of_(const perf_hist *h, int finest)
-{
-    perf_scaled_ e = PERF_ZERO;
-    int       scale = h ? PERF_CAST_(int, perf_hist_shape_of_(h).bits) : 0, fits = !h;
-
-    for (scale = scale < finest ? scale : finest; !fits; scale--) {
-        perf_hist_bucket b = PERF_ZERO;
-        memset(&e, 0, sizeof e);
-        e.scale = scale;
-        for (fits = 1; fits && perf_hist_next(h, &b);) {
-            double x = perf_hist_middle_(h, b.lower, b.upper);
-            if (x > 0.0)
-                fits = perf_exp_add_(&e, x * perf_hist_unit_(h), b.count);
-            else
-                e.zeros = b.count;              /* zeros have a place of their own                */
-        }
-        fits = fits && (e.n == 0 || perf_exp_add_(&e, perf_hist_max(h), 0));
-    }
-    return e;
-}
-
-PERF_FN void perf_put_count_(perf_out_ *o, const char *text, uint64_t n)
-{
-    perf_put_(o, text);
-    perf_put_u64_(o, n);
-}
-
-PERF_FN void perf_put_signed_(perf_out_ *o, const char *text, int64_t x)
-{
-    perf_put_(o, text);
-    perf_put_count_(o, x < 0 ? "-" : "",
-                    x < 0 ? 0 - PERF_CAST_(uint64_t, x) : PERF_CAST_(uint64_t, x));
-}
-
-/* A number with nine significant digits or more, small ones too; 0 for no data. */
-PERF_FN void perf_put_value_(perf_out_ *o, const char *text, double x)
-{
-    uint64_t e = 0;
-
-    perf_put_(o, text);
-    for (x = x > 0.0 ? x : 0.0; x > 0.0 && x < 1.0; e++)
-        x *= 10.0;
-    perf_put_fixed_(o, x, x > 0.0 ? 9 : 0);
-    if (e)
-        perf_put_count_(o, "e-", e);
-}
-
-PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, const char *name,
-                                    const char *unit, uint64_t start_ns, uint64_t end_ns)
-{
-    perf_out_ o = perf_out_open_(out, cap);
-    perf_scaled_ e = perf_exp_of_(h, 20);
-    int       i;
-
-    if (!name)
-        return 0;
-    perf_putf_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
-                   "\"metrics\":[{\"name\":%.0s,\"unit\":%.0s", name, unit ? unit : "");
-    perf_put_count_(&o, ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
-                        "\"startTimeUnixNano\":\"", start_ns);
-    perf_put_count_(&o, "\",\"timeUnixNano\":\"", end_ns);
-    perf_put_count_(&o, "\",\"count\":\"", perf_hist_count(h));
-    perf_put_value_(&o, "\",\"sum\":", perf_hist_sum(h));
-    if (perf_hist_count(h)) {
-        perf_put_value_(&o, ",\"min\":", perf_hist_min(h));
-        perf_put_value_(&o, ",\"max\":", perf_hist_max(h));
-    }
-    perf_put_signed_(&o, ",\"scale\":", e.scale);
-    perf_put_count_(&o, ",\"zeroCount\":\"", e.zeros);
-    perf_put_signed_(&o, "\",\"positive\":{\"offset\":", e.first);
-    perf_put_(&o, ",\"bucketCounts\":[");
-    for (i = 0; i < e.n; i++)
-        perf_put_count_(&o, i ? "\",\"" : "\"", e.count[i]);
-    perf_put_(&o, e.n ? "\"]}}]}}]}]}]}\n" : "]}}]}}]}]}]}\n");
-    return o.len;
-}
-
-PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
-                                          const char *name)
-{
-    static const char letters[] =
-        "0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
-    perf_out_ o = perf_out_open_(out, cap);
-    perf_scaled_ e = perf_exp_of_(h, 8);        /* the finest that Prometheus takes               */
-    int       i;
-
-    if (!name || *name <= '9' || name[strspn(name, letters)])
-        return 0;
-    perf_putf_(&o, "# TYPE %s histogram\n%s", name, name);
-    perf_put_count_(&o, " {count:", perf_hist_count(h));
-    perf_put_value_(&o, ",sum:", perf_hist_sum(h));
-    perf_put_signed_(&o, ",schema:", e.scale);
-    perf_put_count_(&o, ",zero_threshold:0,zero_count:", e.zeros);
-    if (e.n) {                                  /* one span; each count is a step from the last   */
-        perf_put_signed_(&o, ",positive_spans:[", e.first + 1);     /* by its buckets' upper ends */
-        perf_put_signed_(&o, ":", e.n);
-        for (i = 0; i < e.n; i++)
-            perf_put_signed_(&o, i ? "," : "],positive_deltas:[",
-                             PERF_CAST_(int64_t, e.count[i] - (i ? e.count[i - 1] : 0)));
-        perf_put_char_(&o, ']');
-    }
-    perf_put_(&o, "}\n");
-    return o.len;
-}
-
-/* ---- text: bars ---- */
-
-/* Three or four digits and a letter for the thousands: 12.3k.  Right-justified in 7 columns. */
-PERF_FN void perf_put_si_(perf_out_ *o, double x)
-{
-    static const char letter[] = "yzafpnum kMGTPEZY";
-    int               i = 8, whole;
-
-    for (; x >= 999.5 && letter[i + 1]; i++)
-        x /= 1000.0;
-    for (; x > 0.0 && x < 0.9995 && i > 0; i--)
-        x *= 1000.0;
-    whole = i == 8 && x - PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < 1e-9;
-    perf_put_column_(o, x, whole || x >= 99.95 ? 0 : x < 9.995 ? 2 : 1, i == 8 ? 7 : 6);
-    if (i != 8)
-        perf_put_char_(o, letter[i]);
-}
-
-/* A bar of `eighths` eighths of a column, and nothing after it. */
-PERF_FN void perf_put_bar_(perf_out_ *o, uint64_t eighths, int utf8)
-{
-    char part[4] = {'\xe2', '\x96', '\x88', '\0'};  /* U+2588, a full block; 89 to 8f: 7/8 to 1/8 */
-
-    for (; eighths >= 8; eighths -= 8)
-        perf_put_(o, utf8 ? part : "#");
-    part[2] = PERF_CAST_(char, PERF_CAST_(int, part[2]) + 8 - PERF_CAST_(int, eighths));
-    if (eighths && (utf8 || eighths >= 4))
-        perf_put_(o, utf8 ? part : "#");
-}
-
-/* Rows of equal ratio, as far as integers allow, by the edges of very fine buckets.  Returns the
- * most values in one; with o, writes them.                                                       */
-PERF_FN uint64_t perf_bars_rows_(perf_out_ *o, const perf_hist *h, int rows, uint64_t most,
-                                 uint64_t columns, int utf8)
-{
-    static const double      q[4] = {0.5, 0.9, 0.99, 0.999};
-    static const char *const name[4] = {" p50", " p90", " p99", " p99.9"};
-    perf_hist_shape_         fine = PERF_ZERO;
-    double                   at[4], total = PERF_CAST_(double, perf_hist_count(h)), n, edge, high;
-    uint64_t                 min, max, upper = 0, next, seen = 0, highest = 0, first, last, width;
-    int                      i, row;
-
-    (void)perf_hist_extremes_(h, &min, &max);
-    (void)perf_hist_quantiles(h, q, 4, at);
-    fine.bits = 14;
-    first = perf_hist_index_(&fine, min ? min : 1);
-    last = perf_hist_index_(&fine, max ? max : 1);
-    high = -1.0;
-    for (row = 1; row <= rows; row++) {
-        next = first + (last - first) * PERF_CAST_(uint64_t, row) / PERF_CAST_(uint64_t, rows);
-        next = perf_hist_lower_(&fine, PERF_CAST_(size_t, next), &width);
-        next = row == rows || next > max ? max : next;
-        if (row > 1 && next <= upper)
-            continue;
-        upper = next;
-        next = perf_hist_up_to_(h, upper) - seen;
-        seen += next;
-        highest = next > highest ? next : highest;
-        if (!o)
-            continue;
-        n = PERF_CAST_(double, next);
-        edge = PERF_CAST_(double, upper) * perf_hist_unit_(h);
-        perf_put_si_(o, edge);
-        perf_put_si_(o, n);
-        perf_put_column_(o, 100.0 * n / total, 1, 6);
-        perf_put_(o, "% ");
-        n *= 8.0 * PERF_CAST_(double, columns) / PERF_CAST_(double, most);
-        perf_put_bar_(o, PERF_CAST_(uint64_t, n + 0.5), utf8);
-        for (i = 0; i < 4; i++)
-            if (at[i] <= edge && at[i] > high)
-                perf_put_(o, name[i]);
-        perf_put_char_(o, '\n');
-        high = edge;
-    }
-    return highest;
-}
-
-PERF_FN size_t perf_hist_bars_text(char *out, size_t cap, const perf_hist *h, int rows,
-                                   int columns, int utf8)
-{
-    perf_out_ o = perf_out_open_(out, cap);
-    uint64_t  min, max, most;
-
-    if (!perf_hist_extremes_(h, &min, &max) || perf_hist_count(h) == 0) {
-        perf_put_(&o, "no values\n");
-        return o.len;
-    }
-    rows = rows <= 0 ? 16 : rows > 64 ? 64 : rows;
-    columns = columns <= 0 ? 80 : columns < 48 ? 48 : columns > 500 ? 500 : columns;
-    most = perf_bars_rows_(PERF_CAST_(perf_out_ *, PERF_NULL_), h, rows, 1, 1, utf8);
-    perf_put_(&o, "  up to  count  share\n");
-    (void)perf_bars_rows_(&o, h, rows, most, PERF_CAST_(uint64_t, columns - 40), utf8);
-    return o.len;
 }
 
 PERF_END_DECLS

@@ -51,7 +51,7 @@ static double now_ns(void)
 
 static perf_hist *make(int bits, int bytes)
 {
-    perf_hist_opts o = perf_hist_opts_default();
+    perf_hist_opts o = PERF_ZERO;
     size_t         need;
 
     o.bits = bits;
@@ -86,10 +86,10 @@ static void record(const char *name, uint64_t (*draw)(rng *))
     LEAST(t_bare, N, bare_loop());
     LEAST(t_convert, N, convert_loop());
     LEAST(t[0], N, LOOP(perf_hist_add(&fixed, values[i])));
-    LEAST(t[1], N, LOOP(perf_hist_add64(wide, values[i])));
+    LEAST(t[1], N, LOOP(perf_hist_add_own(wide, values[i])));
     LEAST(t[2], N, LOOP(perf_hist_add(wide, values[i])));
-    LEAST(t[3], N, LOOP(perf_hist_add32(small6, values[i])));
-    LEAST(t[4], N, LOOP(perf_hist_add32(small9, values[i])));
+    LEAST(t[3], N, LOOP(perf_hist_add_own(small6, values[i])));
+    LEAST(t[4], N, LOOP(perf_hist_add_own(small9, values[i])));
     LEAST(t[5], N, LOOP(perf_hist_add(small9, values[i])));
     LEAST(t[6], N, LOOP(perf_hist_add_shared(small9, values[i])));
     printf("%-10s bare %.2f + convert %.2f = %.2f ns | add %.2f (%.2fx)  add64 %.2f (%.2fx), by add %.2f  "

@@ -16,24 +16,17 @@ cdef extern from "perf_hist.h" nogil:
         uint64_t lowest
         double unit
 
-    perf_hist_opts perf_hist_opts_default() noexcept
     size_t perf_hist_bytes(const perf_hist_opts *o) noexcept
     perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o) noexcept
     perf_hist *perf_hist_attach(void *mem, size_t bytes) noexcept
     void perf_hist_add(perf_hist *h, uint64_t ns) noexcept
-    void perf_hist_add64(perf_hist *h, uint64_t value) noexcept
-    void perf_hist_add32(perf_hist *h, uint64_t value) noexcept
+    void perf_hist_add_own(perf_hist *h, uint64_t value) noexcept
     void perf_hist_add_shared(perf_hist *h, uint64_t ns) noexcept
     void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n) noexcept
     void perf_hist_add_double(perf_hist *h, double ns) noexcept
     void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval) noexcept
     uint64_t perf_hist_count(const perf_hist *h) noexcept
-    uint64_t perf_hist_under(const perf_hist *h) noexcept
-    uint64_t perf_hist_over(const perf_hist *h) noexcept
     uint64_t perf_hist_lost(const perf_hist *h) noexcept
-    double perf_hist_min(const perf_hist *h) noexcept
-    double perf_hist_max(const perf_hist *h) noexcept
-    double perf_hist_sum(const perf_hist *h) noexcept
     double perf_hist_mean(const perf_hist *h) noexcept
     double perf_hist_std(const perf_hist *h) noexcept
     double perf_hist_quantile(const perf_hist *h, double q) noexcept
@@ -52,4 +45,3 @@ cdef extern from "perf_hist.h" nogil:
     perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from_) noexcept
     perf_status perf_hist_copy(perf_hist *into, const perf_hist *from_) noexcept
     void perf_hist_reset(perf_hist *h) noexcept
-    perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live) noexcept

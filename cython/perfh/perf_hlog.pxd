@@ -31,18 +31,3 @@ cdef extern from "perf_hlog.h" nogil:
 
     perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv,
             perf_hist *into) noexcept
-    int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-            double times) noexcept
-
-    ctypedef struct perf_hist_level:
-        double quantile
-        double value
-        uint64_t count
-
-    int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps) noexcept
-    size_t perf_hist_bars_text(char *out, size_t cap, const perf_hist *h, int rows,
-            int columns, int utf8) noexcept
-    size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h,
-            const char *name, const char *unit, uint64_t start_ns, uint64_t end_ns) noexcept
-    size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
-            const char *name) noexcept

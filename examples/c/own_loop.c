@@ -75,7 +75,7 @@ int main(void)
            (int)s.count);
     printf("single calls: p50 %.0f ns, p99 %.0f ns, p99.9 %.0f ns, max %.0f ns of %d\n",
            perf_hist_quantile(&calls, 0.5), perf_hist_quantile(&calls, 0.99),
-           perf_hist_quantile(&calls, 0.999), perf_hist_max(&calls), (int)perf_hist_count(&calls));
+           perf_hist_quantile(&calls, 0.999), perf_hist_quantile(&calls, 1), (int)perf_hist_count(&calls));
 
     o.design = PERF_DESIGN_RANDOM;      /* we vouch for the coin above                            */
     v = perf_compare_pairs(ns[0], ns[1], PAIRS, &o);

@@ -98,7 +98,7 @@ int main(void)
         __atomic_store_n(&size, i == 3 ? 32768 : 8192, __ATOMIC_RELAXED);
         do {                            /* longer where the worker hardly gets its turn           */
             nanosleep(&wait, NULL);
-            if (perf_hist_snapshot(&now, &live) != PERF_OK ||
+            if (perf_hist_copy(&now, &live) != PERF_OK ||
                 perf_hist_copy(&interval, &now) != PERF_OK ||
                 perf_hist_subtract(&interval, &before) != PERF_OK)
                 return 1;

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         print("wait", &all.wait);
         printf("  messages %llu, p50 %.0f KB, largest %.0f KB\n",
                (unsigned long long)perf_hist_count(&all.kilobytes),
-               perf_hist_quantile(&all.kilobytes, 0.5), perf_hist_max(&all.kilobytes));
+               perf_hist_quantile(&all.kilobytes, 0.5), perf_hist_quantile(&all.kilobytes, 1));
         for (i = 1; i < size; i++) {
             perf_clock_sync s = perf_mpi_clock_between(&clock[i], &clock[size + i]);
             printf("  clock of rank %d: %+lld ns, within %lld ns\n", i, (long long)s.offset_ns,

@@ -16,6 +16,6 @@ int main(void)
     if (!h)
         return 1;
     printf("p50 %.0f ns, p99 %.0f ns, p99.9 %.0f ns, most %.0f ns\n", perf_hist_quantile(h, 0.5),
-           perf_hist_quantile(h, 0.99), perf_hist_quantile(h, 0.999), (double)perf_hist_max(h));
+           perf_hist_quantile(h, 0.99), perf_hist_quantile(h, 0.999), (double)perf_hist_quantile(h, 1));
     return 0;
 }

@@ -51,7 +51,7 @@ static void known_log(const char *folder, const char *name, int version, int lin
         r.at = iv.offset;                       /* the same line again, on its own                 */
         CHECK(perf_hlog_next(&r, &iv, &one) == PERF_OK, "%s: again", name);
         CHECK(perf_hist_count(&one) == iv.count, "%s line %d: count", name, n);
-        max = perf_hist_max(&one) / 1e6;        /* end of a bucket, 2^14 ns or 1/128 wide          */
+        max = perf_hist_quantile(&one, 1) / 1e6;        /* end of a bucket, 2^14 ns or 1/128 wide          */
         CHECK(iv.max < max + 0.0006 && iv.max > max - 0.017 - max / 128, "%s line %d: max %f for %f",
               name, n, max, iv.max);
         CHECK(iv.length_seconds > 0.0 && iv.length_seconds < 30.0, "%s line %d", name, n);
@@ -158,8 +158,8 @@ static void dialects(void)
     CHECK(rd.base_seconds == 1441812279.5 && iv.start_seconds == -1.5 && iv.length_seconds == 2.25 && iv.max == 3.0,
           "%g %g %g", iv.start_seconds, iv.length_seconds, iv.max);
     CHECK(iv.tag_size == 3 && !memcmp(iv.tag, "a b", 3) && iv.count == 1, "tag");
-    CHECK(perf_hist_count(&back) == 1 && perf_hist_max(&back) >= 4640 && perf_hist_max(&back) <= 4790, "%g %g", (double)perf_hist_count(&back),
-          (double)perf_hist_max(&back));
+    CHECK(perf_hist_count(&back) == 1 && perf_hist_quantile(&back, 1) >= 4640 && perf_hist_quantile(&back, 1) <= 4790, "%g %g", (double)perf_hist_count(&back),
+          (double)perf_hist_quantile(&back, 1));
     CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_OK && iv.start_seconds == 1.0, "300 digits: %g", iv.start_seconds);
     CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_ENODATA, "end");
     for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -176,19 +176,6 @@ static void dialects(void)
     rd.size = 1;
     CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_EINVAL, "no text");
     free(line);
-
-    /* bars of every width that was asked for, and of none */
-    for (i = 0; i < 6; i++) {
-        static const int columns[] = {0, -3, 10, 48, 500, 9999}, rows[] = {0, -1, 3, 64, 99, 16};
-        perf_hist_reset(&back);
-        for (n = 1; n < 3000; n++)
-            perf_hist_add(&back, n);
-        n = perf_hist_bars_text(text, sizeof text, &back, rows[i], columns[i], i % 2);
-        CHECK(n > 100 && n < sizeof text && strstr(text, "up to  count  share") && strstr(text, i % 2 ? "\xe2\x96\x88" : "#"),
-              "%d rows, %d columns: %s", rows[i], columns[i], text);
-    }
-    perf_hist_reset(&back);
-    CHECK(perf_hist_bars_text(text, sizeof text, &back, 0, 0, 0) == 10 && !strcmp(text, "no values\n"), "%s", text);
 }
 
 /* A whole line, then every prefix and every changed byte of it: a status, never a change. */
@@ -327,7 +314,7 @@ static void java(const char *folder)
     CHECK(perf_hlog_next(&r, &iv, &one) == PERF_EINVAL && perf_hist_count(&one) == 0, "0 digits into K 7");
     r.at = (size_t)i;
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.digits == 0 && iv.count == 2000 &&
-              perf_hist_max(h) == 65535.0 && perf_hist_quantile(h, 0.5) == 24575.5, "0 digits");
+              perf_hist_quantile(h, 1) == 65535.0 && perf_hist_quantile(h, 0.5) == 24575.5, "0 digits");
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.count == 0, "empty");
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_ENODATA, "end");
     o.unit = 0.5;
@@ -374,7 +361,7 @@ static void lengths(void)
 
     perf_hist_reset(&one);
     CHECK(read_plain(4, counts, 4) == PERF_OK && perf_hist_count(&one) == 4 &&
-              perf_hist_min(&one) == 5.0, "right length");
+              perf_hist_quantile(&one, 0) == 5.0, "right length");
     CHECK(read_plain(44, counts, 4) == PERF_OK && perf_hist_count(&one) == 8, "with the header");
     back = one;
     CHECK(read_plain(43, counts, 4) == PERF_EFORMAT && read_plain(45, counts, 4) == PERF_EFORMAT,
@@ -511,8 +498,8 @@ static void saved(void)
         rd.text = text;
         rd.size = perf_hlog_text(text, sizeof text, h, &iv);
         CHECK(rd.size && perf_hlog_next(&rd, &got, g) == PERF_OK, "form %d", k);
-        CHECK(perf_hist_count(g) == perf_hist_count(h) && perf_hist_over(g) == perf_hist_over(h) &&
-                  perf_hist_under(g) == perf_hist_under(h), "form %d: outside", k);
+        CHECK(perf_hist_count(g) == perf_hist_count(h) && perf_hist_peek_(g)->over == perf_hist_peek_(h)->over &&
+                  perf_hist_peek_(g)->under == perf_hist_peek_(h)->under, "form %d: outside", k);
         CHECK(!memcmp(perf_hist_peek_cells_(g), perf_hist_peek_cells_(h),
                       perf_hist_shape_of_(h).counters * perf_hist_shape_of_(h).bytes),
               "form %d: counters", k);
@@ -542,8 +529,8 @@ static void small_range(void)
     h = make(&o);
     r.text = text;
     r.size = perf_hlog_text(text, sizeof text, g, &iv);
-    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && perf_hist_count(h) == 2 && perf_hist_over(h) == 1,
-          "%lu, %lu over", perf_hist_count(h), perf_hist_over(h));
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && perf_hist_count(h) == 2 && perf_hist_peek_(h)->over == 1,
+          "%lu, %lu over", perf_hist_count(h), perf_hist_peek_(h)->over);
     perf_hist_reset(g);                         /* each counter has room, the total has not         */
     perf_hist_add_n(g, 70, UINT64_MAX / 4 + 10);
     perf_hist_reset(h);
@@ -551,7 +538,7 @@ static void small_range(void)
     r.size = perf_hlog_text(text, sizeof text, g, &iv);
     r.at = 0;
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_ERANGE && perf_hist_count(h) == UINT64_MAX / 4 + 10 &&
-              perf_hist_max(h) == 50.0, "too many together");
+              perf_hist_quantile(h, 1) == 50.0, "too many together");
     free(h);
     free(g);
 }

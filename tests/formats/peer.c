@@ -1,8 +1,6 @@
 /* For peer.py, which has HdrHistogram read what we write, and us what it writes:
  *     peer write FOLDER       ours.hlog, levels.txt and the values of each interval, 0.txt, 1.txt, ...
- *     peer read LOG           a line an interval: tag, start, count, min, p50, p99, max
- * and for collectors.py:
- *     peer collect FOLDER     otlp.json, prometheus.txt, bars.txt; count, sum, min, p50, p99, max    */
+ *     peer read LOG           a line an interval: tag, start, count, min, p50, p99, max     */
 #include "perf_hlog.h"
 
 #include <stdio.h>
@@ -29,9 +27,9 @@ static void save(const char *folder, const char *name, const char *how, size_t n
 static int write_all(const char *folder)
 {
     static const char *const tag[INTERVALS] = {NULL, "get", "put"};
-    perf_hist_opts     o = perf_hist_opts_default();
+    perf_hist_opts     o = PERF_ZERO;
     perf_hlog_interval iv = PERF_ZERO;
-    perf_hist_level    level = PERF_ZERO;
+    double             quantile, value;
     perf_hist         *h, *all;
     uint64_t           state = 1, ns;
     size_t             n, size, i;
@@ -66,9 +64,12 @@ static int write_all(const char *folder)
         n = perf_hlog_text(text, sizeof text, h, &iv);
         save(folder, "ours.hlog", "ab", n);
     }
-    for (n = 0; perf_hist_next_level(all, &level, 5);)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%.0f %.12f %llu\n", level.value, level.quantile,
-                              (unsigned long long)level.count);
+    for (k = 0, n = 0; k <= 1000; k++) {
+        quantile = k / 1000.0;
+        value = perf_hist_quantile(all, quantile);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%.0f %.12f %llu\n", value, quantile,
+                              (unsigned long long)perf_hist_rank(all, value));
+    }
     save(folder, "levels.txt", "wb", n);
     free(h);
     free(all);
@@ -97,42 +98,14 @@ static int read_all(const char *path)
             return 1;
         }
         printf("%.*s|%.3f|%llu|%.0f|%.1f|%.1f|%.0f\n", iv.tag ? (int)iv.tag_size : 0, iv.tag ? iv.tag : "",
-               iv.start_seconds, (unsigned long long)iv.count, perf_hist_min(&one),
-               perf_hist_quantile(&one, 0.5), perf_hist_quantile(&one, 0.99), perf_hist_max(&one));
+               iv.start_seconds, (unsigned long long)iv.count, perf_hist_quantile(&one, 0),
+               perf_hist_quantile(&one, 0.5), perf_hist_quantile(&one, 0.99), perf_hist_quantile(&one, 1));
     }
-}
-
-static int collect_all(const char *folder)
-{
-    perf_hist_opts o = perf_hist_opts_default();
-    perf_hist     *h;
-    uint64_t       state = 1, i;
-    size_t         size;
-
-    o.unit = 0.001;                             /* thousandths: small values go below 1             */
-    o.bits = 10;
-    size = perf_hist_bytes(&o);
-    h = perf_hist_init(malloc(size), size, &o);
-    for (i = 0; h && i < VALUES; i++) {
-        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        perf_hist_add_double(h, i % 100 ? (double)(1500 + (state >> 33) % 3000000) * 0.001 : 0.0);
-    }
-    save(folder, "otlp.json", "wb", perf_hist_otlp_text(text, sizeof text, h, "a \"b\"\\", "us",
-                                                         UINT64_C(1441812279474000000), 2));
-    save(folder, "prometheus.txt", "wb", perf_hist_prometheus_text(text, sizeof text, h, "latency_us"));
-    save(folder, "prometheus.txt", "ab", (size_t)snprintf(text, sizeof text, "# EOF\n"));
-    save(folder, "bars.txt", "wb", perf_hist_bars_text(text, sizeof text, h, 12, 80, 1));
-    printf("%llu %.9f %.9f %.9f %.9f %.9f\n", (unsigned long long)perf_hist_count(h), perf_hist_sum(h),
-           perf_hist_min(h), perf_hist_quantile(h, 0.5), perf_hist_quantile(h, 0.99), perf_hist_max(h));
-    free(h);
-    return 0;
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    if (argv[1][0] == 'c')
-        return collect_all(argv[2]);
     return argv[1][0] == 'w' ? write_all(argv[2]) : read_all(argv[2]);
 }

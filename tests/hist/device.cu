@@ -52,8 +52,8 @@ int main()
         CHECK(!memcmp(perf_hist_peek_cells_(host), perf_hist_peek_cells_(back),
                       cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(host) == perf_hist_count(back) &&
-                  perf_hist_min(host) == perf_hist_min(back) &&
-                  perf_hist_max(host) == perf_hist_max(back) &&
+                  perf_hist_quantile(host, 0) == perf_hist_quantile(back, 0) &&
+                  perf_hist_quantile(host, 1) == perf_hist_quantile(back, 1) &&
                   perf_hist_lost(host) == perf_hist_lost(back), "bits %d: head", bits);
         cudaFree(dm);
         free(m);

@@ -59,16 +59,16 @@ int main()
             uint64_t v = i < 70000 ? rng_magnitude(&r, 64) : static_cast<uint64_t>(i - 70000);
             perf_hist_add_shared(device, v);
             if (bits)
-                perf_hist_add32(host, v);
+                perf_hist_add_own(host, v);
             else
                 perf_hist_add(host, v);
         }
         CHECK(!memcmp(perf_hist_peek_cells_(device), perf_hist_peek_cells_(host),
                       cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(device) == perf_hist_count(host) &&
-                  perf_hist_min(device) == perf_hist_min(host) &&
-                  perf_hist_max(device) == perf_hist_max(host) &&
-                  perf_hist_over(device) == perf_hist_over(host) &&
+                  perf_hist_quantile(device, 0) == perf_hist_quantile(host, 0) &&
+                  perf_hist_quantile(device, 1) == perf_hist_quantile(host, 1) &&
+                  perf_hist_peek_(device)->over == perf_hist_peek_(host)->over &&
                   perf_hist_lost(device) == perf_hist_lost(host), "bits %d: head", bits);
         free(m);
         free(n);

@@ -29,8 +29,8 @@ int main(int argc, char **argv)
         x ^= x << 13; x ^= x >> 7; x ^= x << 17;
         v[i] = 1000 + x % 50000;
         perf_hist_add(&fixed, v[i]);
-        perf_hist_add32(small, v[i]);
-        perf_hist_add64(wide, v[i]);
+        perf_hist_add_own(small, v[i]);
+        perf_hist_add_own(wide, v[i]);
     }
     for (i = 0; i < n; i += 65536) {
         long j;
@@ -43,9 +43,10 @@ int main(int argc, char **argv)
 # record, most instructions allowed
 RECORDS = [
     ("perf_hist_add(&fixed, v[j])", 16),
-    ("perf_hist_add64(wide, v[j])", 19),
+    ("perf_hist_add_own(wide, v[j])", 19),
+    ("perf_hist_add_own(small, v[j])", 22),
     ("perf_hist_add(wide, v[j])", 40),
-    ("perf_hist_add32(small, v[j])", 22),
+    ("perf_hist_add(small, v[j])", 40),
 ]
 BUILDS = [["-O2"], ["-O3"], ["-O2", "-march=haswell"], ["-O3", "-march=haswell"]]
 

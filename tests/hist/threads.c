@@ -20,7 +20,7 @@ static void *owner(void *arg)
     for (i = 0; i < N; i++) {
         uint64_t v = rng_magnitude(&r, 64);
         perf_hist_add(&fixed, v);
-        perf_hist_add32(small, v);
+        perf_hist_add_own(small, v);
     }
     return NULL;
 }
@@ -41,7 +41,7 @@ static void *sharer(void *arg)
 int main(void)
 {
     static perf_hist copy;
-    perf_hist_opts   o = perf_hist_opts_default();
+    perf_hist_opts   o = PERF_ZERO;
     size_t           bytes = perf_hist_bytes(&o);
     perf_hist       *small_copy = perf_hist_init(malloc(bytes), bytes, &o);
     pthread_t        t[3];
@@ -54,13 +54,13 @@ int main(void)
     pthread_create(&t[1], NULL, sharer, (void *)((uintptr_t)81));
     pthread_create(&t[2], NULL, sharer, (void *)((uintptr_t)82));
     for (i = 0; i < 200; i++) {
-        perf_hist_snapshot(&copy, &fixed);
+        perf_hist_copy(&copy, &fixed);
         n[0] = perf_hist_count(&copy);
-        perf_hist_snapshot(small_copy, small);
+        perf_hist_copy(small_copy, small);
         n[1] = perf_hist_count(small_copy);
-        perf_hist_snapshot(&copy, &fixed_shared);
+        perf_hist_copy(&copy, &fixed_shared);
         n[2] = perf_hist_count(&copy);
-        perf_hist_snapshot(small_copy, small_shared);
+        perf_hist_copy(small_copy, small_shared);
         n[3] = perf_hist_count(small_copy);
         for (k = 0; k < 4; k++) {
             CHECK(n[k] >= last[k] && n[k] <= 2 * N, "%d: from %lu to %lu", k, last[k], n[k]);

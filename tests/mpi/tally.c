@@ -71,10 +71,10 @@ static void numbers(void)
 
     work("one", 777);
     CHECK(perf_tally_of("one", 0, &sum) == PERF_OK && perf_hist_count(&sum.hist) == 1 &&
-              perf_hist_min(&sum.hist) == 777 && perf_hist_max(&sum.hist) == 777, "one call");
+              perf_hist_quantile(&sum.hist, 0) == 777 && perf_hist_quantile(&sum.hist, 1) == 777, "one call");
     work("nothing", 0);
     CHECK(perf_tally_of("nothing", 0, &sum) == PERF_OK && perf_hist_count(&sum.hist) == 1 &&
-              perf_hist_max(&sum.hist) == 0 && perf_tally_imbalance(&sum) == 0, "0 ns");
+              perf_hist_quantile(&sum.hist, 1) == 0 && perf_tally_imbalance(&sum) == 0, "0 ns");
     recursive(3);
     CHECK(perf_tally_of("recursive", 0, &sum) == PERF_OK && sum.calls == 4 && sum.sum_ns == 100 &&
               sum.total_ns == 40 && sum.self_ns == 40, "recursion: %llu %llu",
@@ -98,9 +98,9 @@ static void extremes(void)
         work(name, high);
         work(name, low + (high - low) / 2);
         CHECK(perf_tally_of(name, 0, &sum) == PERF_OK && perf_hist_count(&sum.hist) == 3 &&
-                  perf_hist_min(&sum.hist) == low && perf_hist_max(&sum.hist) == high,
-              "%llu to %llu, not %llu to %llu", (unsigned long long)perf_hist_min(&sum.hist),
-              (unsigned long long)perf_hist_max(&sum.hist), (unsigned long long)low, (unsigned long long)high);
+                  perf_hist_quantile(&sum.hist, 0) == low && perf_hist_quantile(&sum.hist, 1) == high,
+              "%llu to %llu, not %llu to %llu", (unsigned long long)perf_hist_quantile(&sum.hist, 0),
+              (unsigned long long)perf_hist_quantile(&sum.hist, 1), (unsigned long long)low, (unsigned long long)high);
     }
     CHECK(perf_tally_ns_(10.0, 2.5) == 25 && perf_tally_ns_(3.0, 0.5) == 2, "ticks of another length");
 }

@@ -342,7 +342,7 @@ static void rules(void)
 static void histograms(void)
 {
     static uint64_t    room[20000];
-    perf_hist_opts     o = perf_hist_opts_default();
+    perf_hist_opts     o = PERF_ZERO;
     perf_hist          mine = PERF_ZERO, other = PERF_ZERO, *h;
     perf_hist_bucket   b = PERF_ZERO;
     perf_hlog_reader   reader = PERF_ZERO;
@@ -357,7 +357,7 @@ static void histograms(void)
               perf_hist_merge(&mine, (perf_hist *)nothing) == PERF_EINVAL &&
               perf_hist_subtract((perf_hist *)nothing, &mine) == PERF_EINVAL &&
               perf_hist_copy((perf_hist *)nothing, &mine) == PERF_EINVAL &&
-              perf_hist_snapshot(&mine, (perf_hist *)nothing) == PERF_EINVAL,
+              perf_hist_copy(&mine, (perf_hist *)nothing) == PERF_EINVAL,
           "NULL");
     CHECK(perf_hist_quantiles(NULL, &q, 1, &out) == PERF_EINVAL &&
               perf_hist_quantiles(&mine, NULL, 1, &out) == PERF_EINVAL,
@@ -393,7 +393,7 @@ static void histograms(void)
               perf_hist_count(h) <= UINT32_MAX,
           "a full counter");
     perf_hist_add_corrected(h, 5000, 3); /* most of what is missing lies below the range */
-    CHECK(perf_hist_under(h) > 30, "%d", (int)perf_hist_under(h));
+    CHECK(perf_hist_peek_(h)->under > 30, "%d", (int)perf_hist_peek_(h)->under);
     for (taken = 0, i = offsetof(perf_hist_head_, highest); i < sizeof(perf_hist_head_); i++) {
         ((unsigned char *)room)[i] ^= 0xff;
         taken += perf_hist_attach(room, sizeof room) != NULL;
