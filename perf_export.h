@@ -9,7 +9,7 @@
  * Perfetto's and Chrome's traces in perf_trace.h and perf.h, histograms in perf_hlog.h.
  * docs/formats.md says what each tool makes of them.  Everything here allocates and does I/O.
  * To add a format: a row in the enum, one in perf_export_row_, and its writer.
- * Sections (search for ">>"):  formats  private
+ * Sections (search for ">>"):  formats  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_EXPORT_H
 #define PERF_EXPORT_H
@@ -43,15 +43,14 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
-/* "google", "go", ...; NULL for any other number, so that a loop over the names ends. */
-PERF_FN const char *perf_export_format_name(perf_export_format format);
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_export_row_of_, PERF_EXPORT_FORMATS_  a format by number: its name; how many there are  */
 
 /* >>private: bodies --------------------------------------------------------------------------- */
 
 /* ---- results ---- */
 
-/* Both arms of an A/B loop as results of their own, for formats that know no pairs: calls put once
- * for each thing with values, with its name and summary.                                         */
+/* Both arms of an A/B loop as results of their own, for formats that know no pairs. */
 typedef struct perf_arm_ {
     const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
     const perf_saved_  *loop;
@@ -62,299 +61,483 @@ typedef struct perf_arm_ {
     double              bytes, items;
 } perf_arm_;
 
-PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
+/* What a bench moves in one iteration of all its threads. */
+PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
 {
-    const perf_saved_ *l = &s->loop[k / 2];
+    const perf_loop_       *own = arm->loop->own;
+    const perf_bench_opts  *opts = &arm->loop->bench->opts;
 
-    memset(a, 0, sizeof *a);
-    a->loop = l;
-    a->name = l->name;
-    a->suffix = "";
-    a->arm = PERF_CAST_(int, k % 2);
-    a->time = perf_saved_summary_(l, a->arm);
-    if (l->ab) {
-        a->suffix = a->arm ? "/candidate" : "/baseline";
-        a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
-    } else if (a->arm) {
-        return 0;
-    } else {
-        a->batch = l->bench->batch;
-        a->bytes = l->bench->opts.bytes;
-        a->items = l->bench->opts.items;
-    }
-    a->threads = 1;
-    if (l->own && l->own->threads) {
-        a->threads = l->own->threads;
-        a->bytes *= a->threads;
-        a->items *= a->threads;
-    }
-    if (!a->batch)
-        a->batch = 1;
-    return a->time->count > 0 && l->n > 0;
+    arm->bytes = opts->bytes;
+    arm->items = opts->items;
+    if (!own || own->threads < 2)
+        return;
+    arm->threads = own->threads;
+    arm->bytes *= arm->threads;
+    arm->items *= arm->threads;
 }
 
-/* "name/suffix" as JSON, with `more` behind it. */
-PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a, const char *more)
+/* Arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write of it. */
+PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *arm)
 {
-    perf_put_json_(o, a->name);
-    o->len--;                                   /* without the closing quote                      */
-    perf_say_(o, "%s%s'", a->suffix, more);
+    const perf_saved_ *loop = &saving->loop[i / 2];
+
+    memset(arm, 0, sizeof *arm);
+    arm->loop = loop;
+    arm->name = loop->name;
+    arm->suffix = "";
+    arm->threads = 1;
+    arm->arm = PERF_CAST_(int, i % 2);
+    if (!loop->ab && arm->arm)
+        return 0;
+    arm->time = perf_saved_summary_(loop, arm->arm);
+    if (!loop->ab) {
+        arm->batch = loop->bench->batch;
+        perf_arm_rates_(arm);
+    } else if (arm->arm) {
+        arm->suffix = "/candidate";
+        arm->batch = loop->ab->batch_candidate;
+    } else {
+        arm->suffix = "/baseline";
+        arm->batch = loop->ab->batch_baseline;
+    }
+    if (!arm->batch)
+        arm->batch = 1;
+    return arm->time->count > 0 && loop->count > 0;
 }
 
 /* ---- Google Benchmark ---- */
 
-/* One entry up to its time: a repetition (i), or an aggregate of that name. */
-PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size_t family, size_t i,
-                                          const char *aggregate, double ns)
+/* A member whose value is "name/suffix", with `more` behind it. */
+PERF_COLD_FN_ void perf_member_arm_(perf_writer_ *json, const char *key, const perf_arm_ *arm,
+                                    const char *more)
 {
-    const perf_loop_ *own = a->loop->own;
-    const char       *which = aggregate ? "_" : "";
-    int               k;
-
-    perf_put_char_(o, '{');                     /* the user's names first: readers keep the last  */
-    for (k = 0; own && k < PERF_COUNTERS_ && own->counter[k][0]; k++)
-        if (perf_is_finite_(own->value[k]) && (!aggregate || *aggregate != 's'))
-            perf_say_(o, "%j:%r,", own->counter[k], own->value[k]);
-    perf_put_(o, "\"name\":");
-    perf_put_arm_name_(o, a, which);
-    o->len--;                                   /* without the closing quote                      */
-    perf_say_(o, "%s','family_index':%z,'per_family_instance_index':0,'run_name':",
-              aggregate ? aggregate : "", family);
-    perf_put_arm_name_(o, a, "");
-    perf_say_(o, ",'run_type':%j,'repetitions':%z", aggregate ? "aggregate" : "iteration",
-              a->loop->n);
-    if (!aggregate)
-        perf_say_(o, ",'repetition_index':%z", i);
-    perf_say_(o, ",'threads':%i", a->threads);
-    if (aggregate)
-        perf_say_(o, ",'aggregate_name':%j,'aggregate_unit':'time'", aggregate);
-    perf_say_(o, ",'iterations':%u,'real_time':%r,'cpu_time':%r,'time_unit':'ns'", a->batch, ns,
-              ns);
-    if (a->bytes > 0.0)
-        perf_say_(o, ",'bytes_per_second':%r", a->bytes / ns * 1e9);
-    if (a->items > 0.0)
-        perf_say_(o, ",'items_per_second':%r", a->items / ns * 1e9);
-    perf_put_char_(o, '}');
+    perf_member_text_(json, key, arm->name);
+    json->out->len--;                           /* without the closing quote                      */
+    perf_put_(json->out, arm->suffix);
+    perf_put_(json->out, more);
+    perf_put_char_(json->out, '"');
 }
 
-PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
+/* What an entry is: of a run or (aggregate not NULL) of all, with a value in ns. */
+typedef struct perf_google_entry_ {
+    const char *aggregate;      /* "mean" ...; NULL: a repetition                                 */
+    size_t      family;         /* a number a benchmark                                           */
+    size_t      repetition;
+    double      ns;
+} perf_google_entry_;
+
+/* The user's numbers stand first: of two members of a name readers keep the last. */
+PERF_COLD_FN_ void perf_put_google_counters_(perf_writer_ *json, const perf_arm_ *arm)
 {
-    static const char *const aggregate[] = {"mean", "median", "stddev"};
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    const char *none = PERF_CAST_(const char *, PERF_NULL_), *build = "debug";
-    perf_arm_   a;
-    size_t      k, i, family = 0, some = 0;
+    const perf_loop_ *own = arm->loop->own;
+    int               i;
+
+    for (i = 0; own && i < PERF_COUNTERS_ && own->counter[i][0]; i++)
+        if (perf_is_finite_(own->value[i]))
+            perf_member_real_(json, own->counter[i], own->value[i]);
+}
+
+PERF_COLD_FN_ void perf_put_google_entry_(perf_writer_ *json, const perf_arm_ *arm,
+                                          const perf_google_entry_ *entry)
+{
+    const char *aggregate = entry->aggregate;
+    char        more[16];
+    perf_out_   behind = perf_out_open_(more, sizeof more);
+
+    json->line = 1;
+    perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
+    if (!aggregate || strcmp(aggregate, "stddev") != 0)
+        perf_put_google_counters_(json, arm);
+    if (aggregate) {
+        perf_put_char_(&behind, '_');
+        perf_put_(&behind, aggregate);
+    }
+    perf_member_arm_(json, "name", arm, more);
+    perf_member_whole_(json, "family_index", entry->family);
+    perf_member_whole_(json, "per_family_instance_index", 0);
+    perf_member_arm_(json, "run_name", arm, "");
+    perf_member_text_(json, "run_type", aggregate ? "aggregate" : "iteration");
+    perf_member_whole_(json, "repetitions", arm->loop->count);
+    if (!aggregate)
+        perf_member_whole_(json, "repetition_index", entry->repetition);
+    perf_member_whole_(json, "threads", PERF_CAST_(uint64_t, arm->threads));
+    if (aggregate) {
+        perf_member_text_(json, "aggregate_name", aggregate);
+        perf_member_text_(json, "aggregate_unit", "time");
+    }
+    perf_member_whole_(json, "iterations", arm->batch);
+    perf_member_real_(json, "real_time", entry->ns);
+    perf_member_real_(json, "cpu_time", entry->ns);
+    perf_member_text_(json, "time_unit", "ns");
+    if (arm->bytes > 0.0)
+        perf_member_real_(json, "bytes_per_second", arm->bytes / entry->ns * 1e9);
+    if (arm->items > 0.0)
+        perf_member_real_(json, "items_per_second", arm->items / entry->ns * 1e9);
+    perf_member_close_(json, '}');
+}
+
+/* A bench that was not measured, and why. */
+PERF_COLD_FN_ void perf_put_google_error_(perf_writer_ *json, const perf_saved_ *loop,
+                                          size_t family)
+{
+    json->line = 1;
+    perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
+    perf_member_text_(json, "name", loop->name);
+    perf_member_whole_(json, "family_index", family);
+    perf_member_whole_(json, "per_family_instance_index", 0);
+    perf_member_text_(json, "run_name", loop->name);
+    perf_member_text_(json, "run_type", "iteration");
+    perf_member_whole_(json, "repetitions", 1);
+    perf_member_whole_(json, "repetition_index", 0);
+    perf_member_whole_(json, "threads", 1);
+    perf_member_key_(json, "error_occurred");
+    perf_put_(json->out, "true");
+    perf_member_text_(json, "error_message", perf_status_text(loop->bench->status));
+    perf_member_whole_(json, "iterations", 0);
+    perf_member_whole_(json, "real_time", 0);
+    perf_member_whole_(json, "cpu_time", 0);
+    perf_member_text_(json, "time_unit", "ns");
+    perf_member_close_(json, '}');
+}
+
+/* All repetitions of an arm, then their mean, median and standard deviation. */
+PERF_COLD_FN_ void perf_put_google_arm_(perf_writer_ *json, const perf_arm_ *arm, size_t family)
+{
+    static const char *const name[] = {"mean", "median", "stddev"};
+    perf_google_entry_ entry = {PERF_NULL_, 0, 0, 0.0};
+    double             value[3];
+    size_t             i;
+
+    entry.family = family;
+    for (i = 0; i < arm->loop->count; i++) {
+        if (!perf_saved_whole_(arm->loop, i))
+            continue;
+        entry.repetition = i;
+        entry.ns = perf_saved_value_(arm->loop, arm->arm, i);
+        perf_put_google_entry_(json, arm, &entry);
+    }
+    if (arm->time->count < 2 || !(arm->time->std > 0.0))
+        return;
+    value[0] = arm->time->mean;
+    value[1] = arm->time->p50;
+    value[2] = arm->time->std;
+    for (i = 0; i < 3; i++) {
+        entry.aggregate = name[i];
+        entry.ns = value[i];
+        perf_put_google_entry_(json, arm, &entry);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_google_context_(perf_writer_ *json, const perf_saving_ *saving)
+{
+    const perf_run_ *run = &saving->run;
+    const char      *build = "debug";
+    char             date[40];
+    perf_out_        out = perf_out_open_(date, sizeof date);
+    size_t           i;
 
 #if defined(__OPTIMIZE__) || defined(NDEBUG)
     build = "release";
 #endif
-    perf_put_(o, "{\"context\":{");
-    for (i = 0; s->context && s->context[i] && s->context[i + 1]; i += 2)
-        perf_say_(o, "%j:%j,", s->context[i], s->context[i + 1]);
-    perf_put_(o, "\"date\":\"");
-    perf_put_date_(o, s->run.time_s, "+00:00");
-    perf_say_(o, "','host_name':%j,'executable':'','num_cpus':%i,'mhz_per_cpu':%u,"
-                 "'cpu_scaling_enabled':false,'caches':[],'load_avg':[],"
-                 "'library_version':'perf.h','library_build_type':%j,'cpu_model':%j,"
-                 "'compiler':%j,'build':%j},\n'benchmarks':[",
-              s->run.machine, s->run.cores, PERF_CAST_(uint64_t, s->clock.hz * 1e-6), build,
-              s->run.cpu, s->run.compiler, s->run.build);
-    for (k = 0; k < 2 * s->loops; k++) {
-        double value[3];
-        if (!perf_arm_of_(s, k, &a)) {
-            const perf_result *r = s->loop[k / 2].bench;
-            if (k % 2 || !r || r->time.count)
-                continue;
-            perf_say_(o, "%s\n {'name':%j,'family_index':%z,'per_family_instance_index':0,"
-                         "'run_name':%j,'run_type':'iteration','repetitions':1,"
-                         "'repetition_index':0,'threads':1,'error_occurred':true,"
-                         "'error_message':%j,'iterations':0,'real_time':0,'cpu_time':0,"
-                         "'time_unit':'ns'}",
-                      some++ ? "," : "", a.name, family++, a.name, perf_status_text(r->status));
-            continue;
-        }
-        for (i = 0; i < a.loop->n; i++) {
-            if (!perf_saved_whole_(a.loop, i))
-                continue;
-            perf_put_(o, some++ ? ",\n " : "\n ");
-            perf_put_google_entry_(o, &a, family, i, none, perf_saved_value_(a.loop, a.arm, i));
-        }
-        value[0] = a.time->mean;
-        value[1] = a.time->p50;
-        value[2] = a.time->std;
-        for (i = 0; i < 3 && a.time->count > 1 && a.time->std > 0.0; i++) {
-            perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, aggregate[i], value[i]);
-        }
-        family++;
+    perf_put_date_(&out, run->time_s);
+    perf_put_(&out, "+00:00");
+    perf_member_open_(json, "context", '{');
+    for (i = 0; saving->context && saving->context[i] && saving->context[i + 1]; i += 2)
+        perf_member_text_(json, saving->context[i], saving->context[i + 1]);
+    perf_member_text_(json, "date", date);
+    perf_member_text_(json, "host_name", run->machine);
+    perf_member_text_(json, "executable", "");
+    perf_member_real_(json, "num_cpus", run->cores);
+    perf_member_whole_(json, "mhz_per_cpu", PERF_CAST_(uint64_t, saving->clock.hz * 1e-6));
+    perf_member_key_(json, "cpu_scaling_enabled");
+    perf_put_(json->out, "false");
+    perf_member_open_(json, "caches", '[');
+    perf_member_close_(json, ']');
+    perf_member_open_(json, "load_avg", '[');
+    perf_member_close_(json, ']');
+    perf_member_text_(json, "library_version", "perf.h");
+    perf_member_text_(json, "library_build_type", build);
+    perf_member_text_(json, "cpu_model", run->cpu);
+    perf_member_text_(json, "compiler", run->compiler);
+    perf_member_text_(json, "build", run->build);
+    perf_member_close_(json, '}');
+}
+
+PERF_COLD_FN_ void perf_put_google_(perf_out_ *out, const void *with)
+{
+    const perf_saving_ *saving = PERF_CAST_(const perf_saving_ *, with);
+    perf_writer_        json = {PERF_NULL_, 0, 0};
+    perf_arm_           arm;
+    size_t              i, family = 0;
+
+    json.out = out;
+    perf_member_open_(&json, PERF_CAST_(const char *, PERF_NULL_), '{');
+    perf_put_google_context_(&json, saving);
+    json.line = 1;
+    perf_member_open_(&json, "benchmarks", '[');
+    for (i = 0; i < 2 * saving->loops; i++) {
+        const perf_saved_ *loop = &saving->loop[i / 2];
+        const int failed = i % 2 == 0 && loop->bench && !loop->bench->time.count;
+        if (perf_arm_of_(saving, i, &arm))
+            perf_put_google_arm_(&json, &arm, family++);
+        else if (failed)
+            perf_put_google_error_(&json, loop, family++);
     }
-    perf_put_(o, "]}\n");
+    perf_member_close_(&json, ']');
+    perf_member_close_(&json, '}');
+    perf_put_char_(out, '\n');
 }
 
 /* ---- Go: benchmark text ---- */
 
-/* "copy 4 KiB" as copy_4_KiB, with `first` 32 as Copy_4_KiB: no blanks, nor any of Unicode. */
-PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *o, const char *s, int first)
+/* 1: a blank, also one of Unicode's blocks of blanks. */
+PERF_COLD_FN_ int perf_go_blank_(uint32_t code)
 {
-    perf_char_ c;
+    return code == ' ' || code == 0xa0 || (code >= 0x1680 && code < 0x16c0) ||
+           (code >= 0x2000 && code < 0x2080) || (code >= 0x3000 && code < 0x3040);
+}
 
-    for (; *s; s += c.bytes, first = 0) {
-        int blank;
-        c = perf_char_of_(s);
-        blank = c.code == ' ' || c.code == 0xa0 || (c.code >= 0x1680 && c.code < 0x16c0) ||
-                (c.code >= 0x2000 && c.code < 0x2080) || (c.code >= 0x3000 && c.code < 0x3040);
-        if (c.broken || c.control || blank)
-            perf_put_char_(o, '_');
-        else if (c.code >= 'a' && c.code <= 'z')
-            perf_put_char_(o, PERF_CAST_(char, *s - first));
+/* "copy 4 KiB" as copy_4_KiB; `capital`: as Copy_4_KiB. */
+PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *out, const char *s, int capital)
+{
+    perf_char_ letter;
+
+    for (; *s; s += letter.bytes, capital = 0) {
+        letter = perf_char_of_(s);
+        if (letter.broken || letter.control || perf_go_blank_(letter.code))
+            perf_put_char_(out, '_');
+        else if (capital && letter.code >= 'a' && letter.code <= 'z')
+            perf_put_char_(out, PERF_CAST_(char, *s - 'a' + 'A'));
         else
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            perf_put_n_(out, s, PERF_CAST_(size_t, letter.bytes));
     }
 }
 
-PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
+/* "\t" and a number and its unit. */
+PERF_COLD_FN_ void perf_put_go_value_(perf_out_ *out, double x, const char *unit)
 {
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, i, j;
+    perf_put_char_(out, '\t');
+    perf_put_real_(out, x);
+    perf_put_char_(out, ' ');
+    perf_put_(out, unit);
+}
 
-    for (k = 0; k < 2 * s->loops; k++)
-        for (i = 0; perf_arm_of_(s, k, &a) && i < a.loop->n; i++) {
-            const perf_loop_ *own = a.loop->own;
-            double            ns = perf_saved_value_(a.loop, a.arm, i);
-            if (!perf_saved_whole_(a.loop, i))
-                continue;
-            perf_put_(o, "Benchmark");
-            perf_put_go_word_(o, a.name, 32);
-            perf_say_(o, "%s\t%u\t%r ns/op", a.suffix, a.batch, ns);
-            if (a.bytes > 0.0)
-                perf_say_(o, "\t%r MB/s", a.bytes / ns * 1e3);
-            if (a.items > 0.0)
-                perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
-            for (j = 0; own && j < PERF_COUNTERS_ && own->counter[j][0]; j++)
-                if (perf_is_finite_(own->value[j])) {
-                    perf_say_(o, "\t%r ", own->value[j]);
-                    perf_put_go_word_(o, own->counter[j], 0);
-                }
-            perf_put_char_(o, '\n');
-        }
+/* A slice of an arm. */
+PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *out, const perf_arm_ *arm, double ns)
+{
+    const perf_loop_ *own = arm->loop->own;
+    int               i;
+
+    perf_put_(out, "Benchmark");
+    perf_put_go_word_(out, arm->name, 1);
+    perf_put_(out, arm->suffix);
+    perf_put_char_(out, '\t');
+    perf_put_u64_(out, arm->batch);
+    perf_put_go_value_(out, ns, "ns/op");
+    if (arm->bytes > 0.0)
+        perf_put_go_value_(out, arm->bytes / ns * 1e3, "MB/s");
+    if (arm->items > 0.0)
+        perf_put_go_value_(out, arm->items / ns * 1e9, "items/s");
+    for (i = 0; own && i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
+        if (!perf_is_finite_(own->value[i]))
+            continue;
+        perf_put_go_value_(out, own->value[i], "");
+        perf_put_go_word_(out, own->counter[i], 0);
+    }
+    perf_put_char_(out, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_go_(perf_out_ *out, const void *with)
+{
+    const perf_saving_ *saving = PERF_CAST_(const perf_saving_ *, with);
+    perf_arm_           arm;
+    size_t              i, j;
+
+    for (i = 0; i < 2 * saving->loops; i++) {
+        if (!perf_arm_of_(saving, i, &arm))
+            continue;
+        for (j = 0; j < arm.loop->count; j++)
+            if (perf_saved_whole_(arm.loop, j))
+                perf_put_go_line_(out, &arm, perf_saved_value_(arm.loop, arm.arm, j));
+    }
 }
 
 /* ---- OpenMetrics: histograms with fixed bounds ---- */
 
-/* Upper bounds in seconds, the same for every scope, so that machines can be added up. */
+/* Upper bounds in seconds, the same for every scope, so that machines can be added up: 1e-8, 2e-8,
+ * 5e-8, 1e-7 ... 100.                                                                            */
 #define PERF_BOUNDS_ 31
 PERF_COLD_FN_ double perf_metric_bound_(int i)
 {
-    double x = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 2.0 : 5.0;
+    static const double first[] = {1.0, 2.0, 5.0};
+    double              bound = first[i % 3];
+    int                 power;
 
-    for (i /= 3; i != 8; i += i < 8 ? 1 : -1)
-        x = i < 8 ? x / 10.0 : x * 10.0;
-    return x;                                   /* 1e-8, 2e-8, 5e-8, 1e-7 ... 100                 */
+    for (power = i / 3; power < 8; power++)
+        bound /= 10.0;
+    for (; power > 8; power--)
+        bound *= 10.0;
+    return bound;
 }
 
 /* Calls in (bound i - 1, bound i]; a bucket of ours (3 % wide) counts where its middle lies. */
-PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_scope_ *p,
-                                      double tick, uint64_t *count)
+PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_saved_scope_ *scope,
+                                      uint64_t *count)
 {
-    size_t k;
-    int    i;
+    const double second = saving->clock.tick_ns * 1e-9;
+    size_t       i;
+    int          at;
 
     memset(count, 0, (PERF_BOUNDS_ + 1) * sizeof *count);
-    for (k = 0; k < p->buckets; k++) {
-        double sec = perf_bucket_value_(s->bucket[p->bucket + k].index) * tick * 1e-9;
-        for (i = 0; i < PERF_BOUNDS_ && sec > perf_metric_bound_(i); i++)
+    for (i = 0; i < scope->buckets; i++) {
+        const perf_saved_bucket_ *bucket = &saving->bucket[scope->bucket + i];
+        const double              middle = perf_bucket_value_(bucket->index) * second;
+        for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_bound_(at); at++)
             ;
-        count[i] += s->bucket[p->bucket + k].count;
+        count[at] += bucket->count;
     }
 }
 
-/* A sample of a series: name{label="text"} x.  `part`: "_sum" ...; `suffix`: behind the text.    */
-PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *part,
-                                    const char *label, const char *value, const char *suffix,
-                                    double x)
+/* A sample of a series, name{label="text"}, up to where its value comes. */
+typedef struct perf_series_ {
+    const char *name, *part;    /* part: "_sum" ... or ""                                         */
+    const char *label, *text;
+    const char *suffix;         /* behind the text, as it is                                      */
+} perf_series_;
+
+PERF_COLD_FN_ void perf_put_sample_(perf_out_ *out, const perf_series_ *series, double x)
 {
-    perf_say_(o, "%s%s{%s=", name, part, label);
-    perf_put_label_(o, value);
-    o->len--;                                   /* without the closing quote                      */
-    perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
+    perf_put_(out, series->name);
+    perf_put_(out, series->part);
+    perf_put_char_(out, '{');
+    perf_put_(out, series->label);
+    perf_put_char_(out, '=');
+    perf_put_label_(out, series->text);
+    out->len--;                                 /* without the closing quote                      */
+    perf_put_(out, series->suffix);
+    perf_put_(out, "\"} ");
+    perf_put_real_(out, perf_is_finite_(x) ? x : 0.0);
+    perf_put_char_(out, '\n');
 }
 
-PERF_COLD_FN_ void perf_put_family_(perf_out_ *o, const char *name, const char *type,
+/* unit "": none. */
+PERF_COLD_FN_ void perf_put_family_(perf_out_ *out, const char *name, const char *type,
                                     const char *unit, const char *help)
 {
-    perf_say_(o, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    perf_putf_(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
     if (*unit)
-        perf_say_(o, "# UNIT %s %s\n", name, unit);
+        perf_putf_(out, "# UNIT %s %s\n", name, unit);
 }
 
-PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_ *s, uint32_t from,
-                                                uint32_t to, const char *family, const char *help)
+/* Buckets, count and sum of a scope. */
+PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *saving,
+                                       const perf_saved_scope_ *scope, const char *family)
 {
-    double   tick = s->clock.tick_ns;
-    uint64_t count[PERF_BOUNDS_ + 1], total;
-    size_t   k, some = 0;
-    int      i;
-    char     bound[32];
+    perf_series_ series = {PERF_NULL_, "_bucket", "scope", PERF_NULL_, PERF_NULL_};
+    uint64_t     count[PERF_BOUNDS_ + 1], total = 0;
+    char         text[32];
+    int          i;
 
-    for (k = 0; k < s->scopes; k++) {
-        const perf_saved_scope_ *p = &s->scope[k];
-        if (p->row.kind < from || p->row.kind > to || !p->buckets)
-            continue;
-        if (!some++)
-            perf_put_family_(o, family, "histogram", "seconds", help);
-        perf_bound_counts_(s, p, tick, count);
-        for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
-            perf_out_ b = perf_out_open_(bound, sizeof bound);
-            double    x = perf_metric_bound_(i);
-            total += count[i];
-            if (i == PERF_BOUNDS_)
-                perf_say_(&b, "',le='+Inf");
-            else                                /* bounds need a point or an exponent             */
-                perf_say_(&b, "',le='%r%s", x, x >= 1.0 ? ".0" : "");
-            perf_put_sample_(o, family, "_bucket", "scope", p->row.name, bound,
-                             PERF_CAST_(double, total));
+    series.name = family;
+    series.text = scope->row.name;
+    series.suffix = text;
+    perf_bound_counts_(saving, scope, count);
+    for (i = 0; i <= PERF_BOUNDS_; i++) {
+        perf_out_ bound = perf_out_open_(text, sizeof text);
+        total += count[i];
+        perf_put_(&bound, "\",le=\"");
+        if (i == PERF_BOUNDS_) {
+            perf_put_(&bound, "+Inf");
+        } else {
+            perf_put_real_(&bound, perf_metric_bound_(i));
+            if (perf_metric_bound_(i) >= 1.0)   /* bounds need a point or an exponent             */
+                perf_put_(&bound, ".0");
         }
-        perf_put_sample_(o, family, "_count", "scope", p->row.name, "", PERF_CAST_(double, total));
-        perf_put_sample_(o, family, "_sum", "scope", p->row.name, "",
-                         PERF_CAST_(double, p->row.sum) * tick * 1e-9);
+        perf_put_sample_(out, &series, PERF_CAST_(double, total));
+    }
+    series.suffix = "";
+    series.part = "_count";
+    perf_put_sample_(out, &series, PERF_CAST_(double, total));
+    series.part = "_sum";
+    perf_put_sample_(out, &series,
+                     PERF_CAST_(double, scope->row.sum) * saving->clock.tick_ns * 1e-9);
+}
+
+/* The scopes of these kinds as one family. */
+PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *out, const perf_saving_ *saving,
+                                                uint32_t from, uint32_t to, const char *family,
+                                                const char *help)
+{
+    size_t i, some = 0;
+
+    for (i = 0; i < saving->scopes; i++) {
+        const perf_saved_scope_ *scope = &saving->scope[i];
+        if (scope->row.kind < from || scope->row.kind > to || !scope->buckets)
+            continue;
+        if (!some++)
+            perf_put_family_(out, family, "histogram", "seconds", help);
+        perf_put_histogram_(out, saving, scope, family);
     }
 }
 
-PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
+PERF_COLD_FN_ void perf_put_openmetrics_counters_(perf_out_ *out, const perf_saving_ *saving)
 {
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    const perf_saved_  *l;
-    perf_arm_ a;
-    size_t    k, some = 0;
+    perf_series_ series = {"perf_value", "", "counter", PERF_NULL_, ""};
+    size_t       i, some = 0;
 
-    perf_put_openmetrics_scopes_(o, s, PERF_KIND_SCOPE_, PERF_KIND_WAIT_, "perf_scope_seconds",
-                                 "Time between the begin and the end of a scope.");
-    perf_put_openmetrics_scopes_(o, s, PERF_KIND_ASYNC_, PERF_KIND_ASYNC_, "perf_async_seconds",
-                                 "Time between the begin and the end of an asynchronous span.");
-    for (k = 0; k < s->scopes; k++) {
-        const perf_saved_scope_ *p = &s->scope[k];
-        if (p->row.kind != PERF_KIND_COUNT_ || !perf_is_finite_(p->row.last))
+    for (i = 0; i < saving->scopes; i++) {
+        const perf_saved_scope_ *counter = &saving->scope[i];
+        if (counter->row.kind != PERF_KIND_COUNT_ || !perf_is_finite_(counter->row.last))
             continue;
         if (!some++)
-            perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
-        perf_put_sample_(o, "perf_value", "", "counter", p->row.name, "", p->row.last);
+            perf_put_family_(out, "perf_value", "gauge", "", "Last value given to perf_count.");
+        series.text = counter->row.name;
+        perf_put_sample_(out, &series, counter->row.last);
     }
-    for (k = some = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
-        for (l = s->loop; l != a.loop; l++)     /* a series is the first loop of its name         */
-            if (!strcmp(l->name, a.name) && !l->ab == !a.loop->ab)
-                break;
-        if (l != a.loop)
+}
+
+/* 1: an earlier loop has this name: a further round of --repeat. */
+PERF_COLD_FN_ int perf_arm_again_(const perf_saving_ *saving, const perf_arm_ *arm)
+{
+    const perf_saved_ *loop;
+
+    for (loop = saving->loop; loop != arm->loop; loop++)
+        if (!strcmp(loop->name, arm->name) && !loop->ab == !arm->loop->ab)
+            return 1;
+    return 0;
+}
+
+PERF_COLD_FN_ void perf_put_openmetrics_loops_(perf_out_ *out, const perf_saving_ *saving)
+{
+    perf_series_ series = {"perf_benchmark_seconds", "", "benchmark", PERF_NULL_, PERF_NULL_};
+    perf_arm_    arm;
+    size_t       i, some = 0;
+
+    for (i = 0; i < 2 * saving->loops; i++) {
+        if (!perf_arm_of_(saving, i, &arm) || perf_arm_again_(saving, &arm))
             continue;
         if (!some++)
-            perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
+            perf_put_family_(out, "perf_benchmark_seconds", "gauge", "seconds",
                              "Median time of one iteration.");
-        perf_put_sample_(o, "perf_benchmark_seconds", "", "benchmark", a.name, a.suffix,
-                         a.time->p50 * 1e-9);
+        series.text = arm.name;
+        series.suffix = arm.suffix;
+        perf_put_sample_(out, &series, arm.time->p50 * 1e-9);
     }
-    perf_put_(o, "# EOF\n");
+}
+
+PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *out, const void *with)
+{
+    const perf_saving_ *saving = PERF_CAST_(const perf_saving_ *, with);
+
+    perf_put_openmetrics_scopes_(out, saving, PERF_KIND_SCOPE_, PERF_KIND_WAIT_,
+                                 "perf_scope_seconds",
+                                 "Time between the begin and the end of a scope.");
+    perf_put_openmetrics_scopes_(out, saving, PERF_KIND_ASYNC_, PERF_KIND_ASYNC_,
+                                 "perf_async_seconds",
+                                 "Time between the begin and the end of an asynchronous span.");
+    perf_put_openmetrics_counters_(out, saving);
+    perf_put_openmetrics_loops_(out, saving);
+    perf_put_(out, "# EOF\n");
 }
 
 /* ---- folded stacks and the flame page ---- */
@@ -367,83 +550,96 @@ typedef struct perf_flame_ {
     char        diagnosis[2048];        /* of perf_diagnosis.h; "" without                        */
 } perf_flame_;
 
-PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
+PERF_COLD_FN_ void perf_folded_name_(perf_file_ *file, const char *name)
 {
-    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
+    perf_out_ out = perf_out_open_(file->p, PERF_FILE_RECORD_);
     char     *end;
 
-    perf_put_clean_(&o, name, '_');
-    for (end = f->p + o.len; f->p < end; f->p++)
-        if (*f->p == ';')                       /* it stands between the names of a path          */
-            *f->p = '_';
+    perf_put_clean_(&out, name, '_');
+    for (end = file->p + out.len; file->p < end; file->p++)
+        if (*file->p == ';')                    /* it stands between the names of a path          */
+            *file->p = '_';
 }
 
 PERF_COLD_FN_ void perf_folded_go_(void *with)
 {
-    perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
-    perf_node_  *node = w->tree->node;
-    perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
-    uint32_t     i, k, path[PERF_TREE_DEPTH_ + 1];
+    perf_flame_ *flame = PERF_CAST_(perf_flame_ *, with);
+    perf_file_  *file = &flame->file;
+    perf_node_  *node = flame->tree->node;
+    perf_name_ **names = PERF_ACQ_(&flame->tree->registry->names);
+    uint32_t     i, at, path[PERF_TREE_DEPTH_ + 1];
 
-    for (i = 1; i < w->tree->count; i++) {
-        uint32_t depth = 0;
-        double   ns = PERF_CAST_(double, node[i].self) * w->tick;
+    for (i = 1; i < flame->tree->count; i++) {
+        const double ns = PERF_CAST_(double, node[i].self) * flame->tick;
+        uint32_t     depth = 0;
         if (ns < 0.5)
             continue;
-        for (k = i; k && depth <= PERF_TREE_DEPTH_; k = node[k].parent)
-            path[depth++] = k;
+        for (at = i; at && depth <= PERF_TREE_DEPTH_; at = node[at].parent)
+            path[depth++] = at;
         while (depth) {
-            if (w->file.p > w->file.limit)
-                perf_file_flush_(&w->file);
-            perf_folded_name_(&w->file, names[node[path[--depth]].name]->site.name);
-            *w->file.p++ = depth ? ';' : ' ';
+            if (file->p > file->limit)
+                perf_file_flush_(file);
+            perf_folded_name_(file, names[node[path[--depth]].name]->site.name);
+            *file->p++ = depth ? ';' : ' ';
         }
-        w->file.p = perf_digits_(w->file.p, PERF_CAST_(uint64_t, ns + 0.5));
-        *w->file.p++ = '\n';
+        file->p = perf_digits_(file->p, PERF_CAST_(uint64_t, ns + 0.5));
+        *file->p++ = '\n';
     }
-    perf_file_flush_(&w->file);
+    perf_file_flush_(file);
 }
 
-PERF_COLD_FN_ void perf_flame_go_(void *with)
+/* The page up to its title, which comes as JSON. */
+PERF_COLD_FN_ void perf_flame_head_(perf_file_ *file)
 {
-    perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
-    perf_file_  *f = &w->file;
-    perf_node_  *node = w->tree->node;
-    perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
-    uint32_t     i;
+    perf_file_put_(file,
+        "<!doctype html><html lang=en><meta charset=utf-8><title>flame graph</title>"
+        "<meta name=viewport content='width=device-width,initial-scale=1'><style>"
+        ":root{color-scheme:light dark}body{font:13px sans-serif;margin:8px}"
+        "#g{position:relative;margin-top:6px}#g div{position:absolute;height:21px;"
+        "line-height:20px;overflow:hidden;white-space:nowrap;box-sizing:border-box;"
+        "border:1px solid Canvas;padding:0 3px;cursor:pointer;color:#000}"
+        "#d,pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0}"
+        "#g .dim{opacity:.25}input{font:inherit;max-width:60%}</style><h3 id=h></h3>"
+        "<input id=q type=search placeholder='search names' aria-label=search> "
+        "<button id=r>all</button><div id=d></div><pre id=b></pre>"
+        "<div id=g></div><p>A box is a scope, below it what it called; its width is "
+        "its share of the time, its colour its name. Tap for figures and to zoom; "
+        "the boxes above lead back.</p><script>\nconst title=");
+}
 
-    perf_file_put_(f, "<!doctype html><html lang=en><meta charset=utf-8><title>flame graph</title>"
-                      "<meta name=viewport content='width=device-width,initial-scale=1'><style>"
-                      ":root{color-scheme:light dark}body{font:13px sans-serif;margin:8px}"
-                      "#g{position:relative;margin-top:6px}#g div{position:absolute;height:21px;"
-                      "line-height:20px;overflow:hidden;white-space:nowrap;box-sizing:border-box;"
-                      "border:1px solid Canvas;padding:0 3px;cursor:pointer;color:#000}"
-                      "#d,pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0}"
-                      "#g .dim{opacity:.25}input{font:inherit;max-width:60%}</style><h3 id=h></h3>"
-                      "<input id=q type=search placeholder='search names' aria-label=search> "
-                      "<button id=r>all</button><div id=d></div><pre id=b></pre>"
-                      "<div id=g></div><p>A box is a scope, below it what it called; its width is "
-                      "its share of the time, its colour its name. Tap for figures and to zoom; "
-                      "the boxes above lead back.</p><script>\nconst title=");
-    perf_file_putf_(f, "%.0s", w->title);
-    /* [parent, name, total ns, self ns, width, calls]; parents stand before their children */
-    perf_file_put_(f, ";\nconst node=[");
-    for (i = 0; i < w->tree->count; i++) {
-        perf_file_put_(f, i ? ",\n" : "");
-        if (node[i].total < node[0].total / 5000) {    /* too small to be seen                    */
-            perf_file_put_(f, "0");
+/* A list of [parent, name, total ns, self ns, width, calls], or 0 for what is too small to be seen.
+ * Parents stand before their children.                                                           */
+PERF_COLD_FN_ void perf_flame_nodes_(perf_flame_ *flame)
+{
+    perf_file_       *file = &flame->file;
+    const perf_node_ *node = flame->tree->node;
+    perf_name_      **names = PERF_ACQ_(&flame->tree->registry->names);
+    uint32_t          i;
+
+    for (i = 0; i < flame->tree->count; i++) {
+        const char *name = "all";
+        double      width = PERF_CAST_(double, node[i].total), calls = 1.0;
+        perf_file_put_(file, i ? ",\n" : "");
+        if (node[i].total < node[0].total / 5000) {
+            perf_file_put_(file, "0");
             continue;
         }
-        perf_file_putf_(f, "[%.0f,%.0s,%.0f,%.0f,%.0f,%.0f]", PERF_CAST_(double, node[i].parent),
-                        i ? names[node[i].name]->site.name : "all",
-                        PERF_CAST_(double, node[i].total) * w->tick,
-                        PERF_CAST_(double, node[i].self) * w->tick,
-                        PERF_CAST_(double, i ? node[i].size : node[0].total) * w->tick,
-                        i ? PERF_CAST_(double, node[i].calls) : 1.0);
+        if (i) {
+            name = names[node[i].name]->site.name;
+            width = PERF_CAST_(double, node[i].size);
+            calls = PERF_CAST_(double, node[i].calls);
+        }
+        perf_file_putf_(file, "[%.0f,%.0s,%.0f,%.0f,%.0f,%.0f]",
+                        PERF_CAST_(double, node[i].parent), name,
+                        PERF_CAST_(double, node[i].total) * flame->tick,
+                        PERF_CAST_(double, node[i].self) * flame->tick, width * flame->tick, calls);
     }
-    perf_file_put_(f, "];\nconst diagnosis=");
-    perf_file_putf_(f, "%.0s", w->diagnosis);
-    perf_file_put_(f,
+}
+
+/* What draws the boxes, and the end of the page. */
+PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
+{
+    perf_file_put_(file,
         ";\nconst $=i=>document.getElementById(i),kids=node.map(()=>[]),all=node[0][2]||1;"
         "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
         "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
@@ -470,30 +666,47 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
         "else kids[i].forEach(add)};add(0);"
         "$('d').textContent=q?'found: '+time(s)+', '+part(s)+' of all':''};\n"
         "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n</script>\n");
-    perf_file_flush_(f);
 }
 
+PERF_COLD_FN_ void perf_flame_go_(void *with)
+{
+    perf_flame_ *flame = PERF_CAST_(perf_flame_ *, with);
+    perf_file_  *file = &flame->file;
+
+    perf_flame_head_(file);
+    perf_file_putf_(file, "%.0s", flame->title);
+    perf_file_put_(file, ";\nconst node=[");
+    perf_flame_nodes_(flame);
+    perf_file_put_(file, "];\nconst diagnosis=");
+    perf_file_putf_(file, "%.0s", flame->diagnosis);
+    perf_flame_script_(file);
+    perf_file_flush_(file);
+}
+
+/* Writes the call tree by `go` (with a perf_flame_).  PERF_ENOMEM: no memory, or no registry. */
 PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, void (*go)(void *))
 {
-    perf_registry_ *r = perf_registry_read_();
-    perf_flame_     w = PERF_ZERO;
+    perf_registry_ *core = perf_registry_read_();
+    perf_flame_     flame = PERF_ZERO;
     perf_status     status;
 
-    if (r && PERF_ACQ_(&r->put_diagnosis)) {
-        perf_out_ o = perf_out_open_(w.diagnosis, sizeof w.diagnosis);
-        r->put_diagnosis(&o, 0);
+    if (!core)
+        return PERF_ENOMEM;
+    if (PERF_ACQ_(&core->put_diagnosis)) {
+        perf_out_ out = perf_out_open_(flame.diagnosis, sizeof flame.diagnosis);
+        core->put_diagnosis(&out, 0);
     }
-    w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
-    if (!r)
+    flame.title = title;
+    if (strlen(title) > PERF_NAME_MAX_)
+        flame.title = "perf.h";
+    perf_sources_collect_(core);
+    flame.tick = perf_scope_tick_ns_(core);
+    flame.tree = perf_tree_make_(core);
+    if (!flame.tree)
         return PERF_ENOMEM;
-    perf_sources_collect_(r);
-    w.tick = perf_scope_tick_ns_(r);
-    w.tree = perf_tree_make_(r);
-    if (!w.tree)
-        return PERF_ENOMEM;
-    perf_tree_sort_(w.tree);
-    status = perf_file_save_(path, &w.file, go, &w);
-    perf_tree_free_(w.tree);
+    perf_tree_sort_(flame.tree);
+    status = perf_file_save_(path, &flame.file, go, &flame);
+    perf_tree_free_(flame.tree);
     return status;
 }
 
@@ -513,18 +726,16 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
         {"folded", PERF_NULL_, perf_folded_go_}, {"flame", PERF_NULL_, perf_flame_go_},
         {PERF_NULL_, PERF_NULL_, PERF_NULL_}};
 
-    return row[PERF_CAST_(unsigned, format) < PERF_EXPORT_FORMATS_ ? format : PERF_EXPORT_FORMATS_];
-}
-
-PERF_FN const char *perf_export_format_name(perf_export_format format)
-{
-    return perf_export_row_of_(format).name;
+    if (PERF_CAST_(unsigned, format) >= PERF_EXPORT_FORMATS_)
+        format = PERF_EXPORT_FORMATS_;
+    return row[format];
 }
 
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts)
 {
-    perf_export_row_ row = perf_export_row_of_(format);
+    const perf_export_row_ row = perf_export_row_of_(format);
+    const char            *title = "perf.h";
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
@@ -532,17 +743,21 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
         return PERF_EINVAL;
     if (row.put)
         return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
-    return perf_tree_save_(path, opts && opts->run ? opts->run : "perf.h", row.go);
+    if (opts && opts->run)
+        title = opts->run;
+    return perf_tree_save_(path, title, row.go);
 }
 
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts)
 {
-    perf_export_row_ row = perf_export_row_of_(format);
+    const perf_export_row_ row = perf_export_row_of_(format);
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    return row.put ? perf_saving_to_(file, row.put, opts) : PERF_EINVAL;
+    if (!row.put)
+        return PERF_EINVAL;
+    return perf_saving_to_(file, row.put, opts);
 }
 
 PERF_END_DECLS

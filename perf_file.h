@@ -215,7 +215,10 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
     (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
     ok = perf_out_bytes_(file, s, n);
-    ok = !(closes ? perf_fclose_(file) : perf_fflush_(file)) && ok;
+    if (closes)
+        ok = !perf_fclose_(file) && ok;
+    else
+        ok = !perf_fflush_(file) && ok;
 #ifdef PERF_SIG_BLOCK_
     if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])
         (void)perf_sigtimedwait_(hold, PERF_NULL_, now);
@@ -458,7 +461,9 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
         (void)perf_file_end_(f, path, 1);
     }
     PERF_FREE(buffer);
-    return !f->failed ? PERF_OK : f->starved ? PERF_ENOMEM : PERF_EIO;
+    if (!f->failed)
+        return PERF_OK;
+    return f->starved ? PERF_ENOMEM : PERF_EIO;
 }
 
 PERF_END_DECLS

@@ -1764,15 +1764,13 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
     }
     s->as.state.arm = s->told;
     memcpy(s->note, text, sizeof s->note);
-    s->as.loop.result = result;
-    PERF_REL_(&s->as.loop.done, 1);
+    perf_loop_done_(&s->as.state, result);
     if (!h || h->status != PERF_OK)             /* perf_bench_fail() */
         return;
     h->result = s->as.state.result;
     h->loop.note = s->note;
     h->arm = s->told;
-    h->loop.result = &h->result;
-    PERF_REL_(&h->loop.done, 1);
+    perf_loop_done_(h, &h->result);
 }
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)

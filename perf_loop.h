@@ -550,7 +550,7 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double 
     perf_fence_();
     for (i = 0; i < t->clocks; i++) {
         ns[i] = perf_timer_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
-        ns[i] = (ns[i] - t->overhead_ns[i]) / PERF_PROBE_PAIRS_;
+        ns[i] = (ns[i] - t->overhead_ns[i]) / PERF_CAST_(double, PERF_PROBE_PAIRS_);
     }
 }
 
@@ -959,8 +959,28 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 }
 
 /* The result of its kind is complete: from now on reports see it. */
+/* Where readers find the values of the arms: by the wall's clock or by processor time. */
+PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
+{
+    perf_loop_  *loop = &s->loop;
+    perf_decides decides = s->result.decides;
+    int          i;
+
+    if (loop->kind == 2)
+        decides = s->ab.decides;
+    loop->samples = s->arm[0].count;
+    for (i = 0; i < loop->kind && i < 2; i++) {
+        loop->sample[i] = s->arm[i].ns;
+        if (decides == PERF_DECIDES_CPU)
+            loop->sample[i] = s->arm[i].cpu;
+        if (s->arm[i].count < loop->samples)
+            loop->samples = s->arm[i].count;
+    }
+}
+
 PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
 {
+    perf_loop_samples_(s);
     s->loop.result = result;
     PERF_REL_(&s->loop.done, 1);
 }

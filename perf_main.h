@@ -17,7 +17,7 @@
  *
  * perf.h includes this file only where PERF_MAIN is defined.  docs/results.md has the options.
  * Benchmarks register by constructor functions: main() does not see those of a shared object.
- * Sections (search for ">>"):  cases  complexity  private  main
+ * Sections (search for ">>"):  cases  private  main
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
 #define PERF_MAIN_H
@@ -70,25 +70,6 @@ PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
  * is room for 16 names of 39 bytes, which are copied; with one more the benchmark fails.         */
 PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
 
-/* >>complexity -------------------------------------------------------------------------------- */
-
-/* How a time grows with n. */
-typedef struct perf_complexity {
-    const char *name;           /* "O(n log n)", ...; "no fit" when nothing is within 15 %        */
-    const char *closest;        /* the best of the candidates, whatever its error                 */
-    const char *rival;          /* one that these sizes cannot tell from it; NULL: none           */
-    double      factor;         /* ns = constant + factor * f(n); log is to the base 2            */
-    double      constant;       /* 0 .. half of the fastest time                                  */
-    double      error;          /* root mean square of the relative errors of `closest`           */
-    double      from;           /* the smallest size that it was fitted to; 0: too few sizes      */
-} perf_complexity;
-
-/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
- * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.  Small sizes
- * may hide the law (what a call costs, branches that are still predicted): where all sizes fit no
- * law within 5 %, the smallest are left out while a third of them, and 4, remain.                */
-PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count);
-
 /* >>private ----------------------------------------------------------------------------------- */
 
 #define PERF_UNUSED_ PERF_ATTR_((__unused__))
@@ -137,8 +118,9 @@ PERF_FN void perf_case_add_(perf_case_ *c)
 
 PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
 {
-    return b && PERF_LOOP_KIND_(b->state) == 1 ? b->state
-                                               : PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    if (!b || PERF_LOOP_KIND_(b->state) != 1)
+        return PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    return b->state;
 }
 
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
@@ -171,129 +153,197 @@ PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
 }
 
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
-PERF_FN double *perf_counter_of_(perf_loop_ *l, const char *name)
+PERF_FN double *perf_counter_of_(perf_loop_ *loop, const char *name)
 {
-    perf_out_ o;
+    perf_out_ out;
     int       i = 0;
 
-    name = name && *name ? name : "(unnamed)";
-    while (i < PERF_COUNTERS_ && l->counter[i][0] && PERF_LIBC_(strncmp)(l->counter[i], name, 39))
+    if (!name || !*name)
+        name = "(unnamed)";
+    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+           PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
         i++;
-    if (i == PERF_COUNTERS_ || PERF_ACQ_(&l->done))
+    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
         return PERF_CAST_(double *, PERF_NULL_);
-    o = perf_out_open_(l->counter[i], sizeof l->counter[i]);
-    perf_put_(&o, name);
-    return &l->value[i];
+    out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
+    perf_put_(&out, name);
+    return &loop->value[i];
 }
 
 PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value)
 {
     perf_loop_state_ *s = perf_bench_state_of_(b);
-    double           *x = s ? perf_counter_of_(&s->loop, name) : PERF_CAST_(double *, PERF_NULL_);
+    double           *counter = PERF_CAST_(double *, PERF_NULL_);
 
-    if (x)
-        *x = value;
+    if (s)
+        counter = perf_counter_of_(&s->loop, name);
+    if (counter)
+        *counter = value;
     else
         perf_bench_fail(b, "perf_bench_counter: more than 16 names");
 }
 
-PERF_FN double perf_growth_(int k, double n)
-{
-    double log2 = perf_log(n) * 1.44269504088896340736;
+/* ---- growth: how a time depends on a size ---- */
 
-    return k == 0 ? 1.0 : k == 1 ? log2 : k == 2 ? n : k == 3 ? n * log2 : k == 4 ? n * n
-                                                                                  : n * n * n;
+/* A law, and how well it fits. */
+typedef struct perf_growth_ {
+    const char *name;           /* "O(n log n)", ...; "no fit" when nothing is within 15 %        */
+    const char *closest;        /* the best of the candidates, whatever its error                 */
+    const char *rival;          /* one that these sizes cannot tell from it; NULL: none           */
+    double      factor;         /* ns = constant + factor * f(n); log is to the base 2            */
+    double      constant;       /* 0 .. half of the fastest time                                  */
+    double      error;          /* root mean square of the relative errors of `closest`           */
+    double      from;           /* the smallest size that it was fitted to; 0: too few sizes      */
+} perf_growth_;
+
+#define PERF_GROWTH_LAWS_  6
+#define PERF_GROWTH_LEAST_ 5    /* sizes                                                          */
+#define PERF_GROWTH_SPAN_  8.0  /* the largest over the smallest                                  */
+#define PERF_GROWTH_ERROR_ 0.15 /* with more no law is named                                      */
+#define PERF_GROWTH_GOOD_  0.05 /* with less no size is left out                                  */
+
+/* The times that a law is fitted to. */
+typedef struct perf_times_ {
+    const double *n, *ns;       /* sizes, and the time of each                                    */
+    size_t        count;
+} perf_times_;
+
+/* f(n) of a law. */
+PERF_FN double perf_growth_of_(int law, double n)
+{
+    const double log2 = perf_log_(n) * 1.44269504088896340736;
+
+    switch (law) {
+    case 0: return 1.0;
+    case 1: return log2;
+    case 2: return n;
+    case 3: return n * log2;
+    case 4: return n * n;
+    default: return n * n * n;
+    }
 }
 
 /* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2 over
- * sizes from r->from; returns the root of its mean.  The constant: at most half of the least.    */
-PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t count,
-                                perf_complexity *r)
+ * sizes from law->from on; law->error is the root of its mean.  The constant: at most half of the
+ * least.  u is 1 / ns, v is f(n) / ns.                                                           */
+PERF_FN void perf_growth_fit_(int number, const perf_times_ *times, perf_growth_ *law)
 {
     double u, v, uu = 0.0, uv = 0.0, vv = 0.0, su = 0.0, sv = 0.0, most = PERF_INF_, sum = 0.0;
     double used = 0.0;
     size_t i;
 
-    for (i = 0; i < count; i++) {
-        if (n[i] < r->from)
+    for (i = 0; i < times->count; i++) {
+        if (times->n[i] < law->from)
             continue;
-        u = 1.0 / ns[i];
-        v = perf_growth_(k, n[i]) / ns[i];
+        u = 1.0 / times->ns[i];
+        v = perf_growth_of_(number, times->n[i]) / times->ns[i];
         uu += u * u;
         uv += u * v;
         vv += v * v;
         su += u;
         sv += v;
         used += 1.0;
-        most = 0.5 * ns[i] < most ? 0.5 * ns[i] : most;
+        if (0.5 * times->ns[i] < most)
+            most = 0.5 * times->ns[i];
     }
     u = uu * vv - uv * uv;
-    v = k && u > 1e-12 * uu * vv ? (su * vv - sv * uv) / u : 0.0;
-    r->constant = !(v > 0.0) ? 0.0 : v > most ? most : v;
-    r->factor = vv > 0.0 ? (sv - r->constant * uv) / vv : 0.0;
-    for (i = 0; i < count; i++) {
-        v = 1.0 - (r->constant + r->factor * perf_growth_(k, n[i])) / ns[i];
-        sum += n[i] < r->from ? 0.0 : v * v / used;
+    law->constant = 0.0;
+    if (number && u > 1e-12 * uu * vv)
+        law->constant = (su * vv - sv * uv) / u;
+    if (!(law->constant > 0.0))
+        law->constant = 0.0;
+    if (law->constant > most)
+        law->constant = most;
+    law->factor = 0.0;
+    if (vv > 0.0)
+        law->factor = (sv - law->constant * uv) / vv;
+    for (i = 0; i < times->count; i++) {
+        if (times->n[i] < law->from)
+            continue;
+        v = law->constant + law->factor * perf_growth_of_(number, times->n[i]);
+        v = 1.0 - v / times->ns[i];
+        sum += v * v / used;
     }
-    return perf_sqrt_(sum);
+    law->error = perf_sqrt_(sum);
 }
 
 /* The best law for the sizes from `from` on. */
-PERF_FN perf_complexity perf_growth_best_(const double *n, const double *ns, size_t count,
-                                          double from)
+PERF_FN perf_growth_ perf_growth_best_(const perf_times_ *times, double from)
 {
-    static const char *const name[] = {"O(1)",       "O(log n)", "O(n)",
-                                       "O(n log n)", "O(n^2)",   "O(n^3)"};
-    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, PERF_INF_, 0.0}, fit = r;
-    const char     *second = PERF_NULL_;
-    double          error = PERF_INF_;          /* of the second                                  */
-    int             k;
+    static const char *const name[PERF_GROWTH_LAWS_] = {"O(1)",       "O(log n)", "O(n)",
+                                                        "O(n log n)", "O(n^2)",   "O(n^3)"};
+    perf_growth_ best = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, PERF_INF_, 0.0}, law = best;
+    const char  *second = PERF_NULL_;
+    double       error = PERF_INF_;             /* of the second                                  */
+    int          i;
 
-    fit.from = from;
-    for (k = 0; k < 6; k++) {
-        fit.error = perf_growth_fit_(k, n, ns, count, &fit);
-        if (fit.error < r.error) {
-            second = k ? r.closest : second;
-            error = r.error;
-            r = fit;
-            r.closest = name[k];
-        } else if (fit.error < error) {
-            second = name[k];
-            error = fit.error;
+    law.from = from;
+    for (i = 0; i < PERF_GROWTH_LAWS_; i++) {
+        perf_growth_fit_(i, times, &law);
+        if (law.error < best.error) {
+            if (i)
+                second = best.closest;
+            error = best.error;
+            best = law;
+            best.closest = name[i];
+        } else if (law.error < error) {
+            second = name[i];
+            error = law.error;
         }
     }
-    r.name = r.error <= 0.15 ? r.closest : r.name;
-    r.rival = error < 1.5 * r.error && error <= 0.15 ? second : PERF_NULL_;
-    return r;
+    if (best.error <= PERF_GROWTH_ERROR_)
+        best.name = best.closest;
+    best.rival = PERF_NULL_;
+    if (error < 1.5 * best.error && error <= PERF_GROWTH_ERROR_)
+        best.rival = second;
+    return best;
 }
 
-PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count)
+/* The least size above `low`, or `high`; *left: how many sizes are above. */
+PERF_FN double perf_growth_next_(const perf_times_ *times, double low, double high, size_t *left)
 {
-    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0, 0.0}, fit = r;
-    double          next = 0.0, low, high = 0.0;
-    size_t          i, left;
+    double next = high;
+    size_t i;
 
-    if (!n || !ns)
-        return r;
-    for (i = 0; i < count; i++) {
-        if (!perf_is_duration_(n[i]) || !perf_is_duration_(ns[i]))
-            return r;
-        high = n[i] > high ? n[i] : high;
+    *left = 0;
+    for (i = 0; i < times->count; i++) {
+        if (!(times->n[i] > low))
+            continue;
+        ++*left;
+        if (times->n[i] < next)
+            next = times->n[i];
+    }
+    return next;
+}
+
+/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
+ * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.  Small sizes
+ * may hide the law (what a call costs, branches that are still predicted): where all sizes fit no
+ * law within 5 %, the smallest are left out while a third of them, and 4, remain.                */
+PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
+{
+    perf_growth_ best = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0, 0.0}, law;
+    double       next = 0.0, low, high = 0.0;
+    size_t       i, left;
+
+    for (i = 0; i < times->count; i++) {
+        if (!perf_is_duration_(times->n[i]) || !perf_is_duration_(times->ns[i]))
+            return best;
+        if (times->n[i] > high)
+            high = times->n[i];
     }
     do {
         low = next;                             /* less than all sizes that are still in it       */
-        for (next = high, left = i = 0; i < count; i++)
-            if (n[i] > low) {
-                next = n[i] < next ? n[i] : next;
-                left++;
-            }
-        if (left < 4 || 3 * left < count || count < 5 || high < 8.0 * next)
-            return r;
-        fit = perf_growth_best_(n, ns, count, next);
-        if (low <= 0.0 || fit.error <= 0.05)
-            r = fit;
-    } while (r.error > 0.05);
-    return r;
+        next = perf_growth_next_(times, low, high, &left);
+        if (times->count < PERF_GROWTH_LEAST_ || high < PERF_GROWTH_SPAN_ * next)
+            return best;
+        if (left < 4 || 3 * left < times->count)
+            return best;
+        law = perf_growth_best_(times, next);
+        if (low <= 0.0 || law.error <= PERF_GROWTH_GOOD_)
+            best = law;
+    } while (best.error > PERF_GROWTH_GOOD_);
+    return best;
 }
 
 PERF_END_DECLS
@@ -441,18 +491,60 @@ PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
     m->context[i + 1] = key + n + 1;
 }
 
-PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *i)
+/* An option without a value; 1: it was one. */
+PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
 {
     const struct {
         const char *name;
         int        *to;
     } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
                 {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged}};
+    size_t i;
+
+    for (i = 0; i < sizeof flag / sizeof *flag; i++) {
+        if (strcmp(word, flag[i].name) != 0)
+            continue;
+        *flag[i].to = 1;
+        return 1;
+    }
+    return 0;
+}
+
+/* An option with a text; 1: it was one. */
+PERF_COLD_FN_ int perf_main_text_(perf_main_ *m, int argc, char **argv, int *at)
+{
     const struct {
         const char  *name, **to;
     } text[] = {{"--json", &m->output}, {"--output", &m->output},   {"--format", &m->named},
                 {"--save", &m->save},   {"--add", &m->add},         {"--compare", &m->compare},
                 {"--accept", &m->accept}};
+    size_t i;
+
+    for (i = 0; i < sizeof text / sizeof *text; i++) {
+        const char *value = perf_main_value_(text[i].name, argc, argv, at);
+        if (!value)
+            continue;
+        *text[i].to = value;
+        if (!*value)
+            perf_main_wrong_(m, "this option needs a value:", text[i].name);
+        return 1;
+    }
+    return 0;
+}
+
+/* 1: it is a number above 0, at most `most`, and a whole one where asked for. */
+PERF_COLD_FN_ int perf_main_is_number_(const char *value, double most, int whole, double *x)
+{
+    const char *end = perf_skip_number_(value, x);
+
+    if (!end || *end || !(*x > 0.0) || *x > most)
+        return 0;
+    return !whole || !(PERF_CAST_(double, PERF_CAST_(uint64_t, *x)) < *x);
+}
+
+/* An option with a number; 1: it was one. */
+PERF_COLD_FN_ int perf_main_number_(perf_main_ *m, int argc, char **argv, int *at)
+{
     const struct {
         const char *name, *wants;
         double     *to, most;
@@ -461,51 +553,68 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
                   {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
                   {"--threads", "--threads needs 1 .. 256, not", &m->threads, 256, 1}};
-    const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
-    double      x = 0.0;
-    int         k;
+    double x = 0.0;
+    size_t i;
 
-    for (k = 0; k < 5; k++)
-        if (!strcmp(argv[*i], flag[k].name)) {
-            *flag[k].to = 1;
-            return;
-        }
-    for (k = 0; k < 7 && !v; k++)
-        if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_)
-            *text[k].to = v;
-    if (v && !*v)
-        perf_main_wrong_(m, "this option needs a value:", text[k - 1].name);
-    for (k = 0; k < 4 && !v; k++)
-        if ((v = perf_main_value_(number[k].name, argc, argv, i)) != PERF_NULL_) {
-            end = perf_skip_number_(v, &x);
-            if (!end || *end || !(x > 0.0) || x > number[k].most ||
-                (number[k].whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x))
-                perf_main_wrong_(m, number[k].wants, v);
-            *number[k].to = x;
-        }
-    if (v)
-        return;
-    if ((v = perf_main_value_("--context", argc, argv, i)) != PERF_NULL_) {
-        perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, v)));
-    } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
-        perf_main_wrong_(m, "unknown option", argv[*i]);
-    } else if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(v, "") < 0) {
-        perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
-    } else {
-        m->filter[m->filters++] = v;
+    for (i = 0; i < sizeof number / sizeof *number; i++) {
+        const char *value = perf_main_value_(number[i].name, argc, argv, at);
+        if (!value)
+            continue;
+        if (!perf_main_is_number_(value, number[i].most, number[i].whole, &x))
+            perf_main_wrong_(m, number[i].wants, value);
+        *number[i].to = x;
+        return 1;
     }
+    return 0;
+}
+
+PERF_COLD_FN_ void perf_main_filter_(perf_main_ *m, const char *pattern)
+{
+    if (!*pattern || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(pattern, "") < 0)
+        perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", pattern);
+    else
+        m->filter[m->filters++] = pattern;
+}
+
+PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *at)
+{
+    const char *value;
+
+    if (perf_main_flag_(m, argv[*at]) || perf_main_text_(m, argc, argv, at) ||
+        perf_main_number_(m, argc, argv, at))
+        return;
+    value = perf_main_value_("--context", argc, argv, at);
+    if (value) {
+        perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
+        return;
+    }
+    value = perf_main_value_("--filter", argc, argv, at);
+    if (value)
+        perf_main_filter_(m, value);
+    else
+        perf_main_wrong_(m, "unknown option", argv[*at]);
+}
+
+/* The number of a format by name; 0 is json, 1 + perf_export_format the others; -1: none such. */
+PERF_COLD_FN_ int perf_main_format_(const char *name)
+{
+    int format;
+
+    if (!name || !strcmp(name, "json"))
+        return 0;
+    for (format = 0; format < PERF_EXPORT_FORMATS_; format++)
+        if (!strcmp(perf_export_row_of_(PERF_CAST_(perf_export_format, format)).name, name))
+            return format + 1;
+    return -1;
 }
 
 /* Checks options that depend on each other. */
 PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
-    const char *name = m->named && strcmp(m->named, "json") != 0 ? "" : m->named;
-
     if (m->named && !m->output)
         perf_main_wrong_(m, "--format needs --output FILE, too, not only", m->named);
-    for (; name && strcmp(m->named, name) != 0; m->format++)
-        name = perf_export_format_name(PERF_CAST_(perf_export_format, m->format));
-    if (m->named && !name)
+    m->format = perf_main_format_(m->named);
+    if (m->format < 0)
         perf_main_wrong_(m, "--format does not know", m->named);
     if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
         perf_main_wrong_(m, "--accept does not understand", m->accept);
@@ -524,61 +633,77 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
 
 /* ---- the environment in one line ---- */
 
-PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
+/* ", governor powersave", ", turbo off" ...: what Linux tells of the processor's settings. */
+PERF_COLD_FN_ void perf_put_settings_(perf_out_ *out)
 {
     static const struct {
         const char *path, *what;
-        char        off;
+        char        off;        /* the first letter of a file that says no; 0: it has words       */
     } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
                 {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
                 {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
                 {"/proc/sys/kernel/randomize_va_space", "ASLR", '0'}};
-    perf_results_opts none = PERF_ZERO;
-    perf_run_         r = perf_run_here_(&none);
-    char              line[256];
-    double            load = 0.0;
-    int               i;
+    char   line[256];
+    size_t i;
 
-    perf_say_(o, "%i x ", r.cores > 0 ? r.cores : 1);
-    perf_put_cut_(o, r.cpu, 40);
-    for (i = 0; i < 4; i++)
-        if (perf_first_line_(file[i].path, line, sizeof line))
-            perf_putf_(o, ", %s %.20s", file[i].what,
-                       !file[i].off ? line : *line == file[i].off ? "off" : "on");
-    if (r.hypervisor)
-        perf_put_(o, ", virtual machine");
-    if (perf_first_line_("/proc/loadavg", line, sizeof line) && perf_skip_number_(line, &load)) {
-        perf_put_(o, ", load ");
-        perf_put_fixed_(o, load, 1);
-        perf_put_(o, r.cores && load > 0.5 * r.cores ? " (busy)" : "");
+    for (i = 0; i < sizeof file / sizeof *file; i++) {
+        const char *word = line;
+        if (!perf_first_line_(file[i].path, line, sizeof line))
+            continue;
+        if (file[i].off && *line == file[i].off)
+            word = "off";
+        else if (file[i].off)
+            word = "on";
+        perf_putf_(out, ", %s %.20s", file[i].what, word);
     }
-    perf_say_(o, ", %s", r.compiler);
+}
+
+PERF_COLD_FN_ void perf_env_text_(perf_out_ *out)
+{
+    const perf_results_opts none = PERF_ZERO;
+    const perf_run_         run = perf_run_here_(&none);
+    int                     cores = run.cores;
+
+    if (cores < 1)
+        cores = 1;
+    perf_putf_(out, "%.0f x %.40s", PERF_CAST_(double, cores), run.cpu);
+    perf_put_settings_(out);
+    if (run.hypervisor)
+        perf_put_(out, ", virtual machine");
+    if (run.load >= 0.0) {
+        perf_putf_(out, ", load %.1f", run.load);
+        if (run.cores && run.load > 0.5 * run.cores)
+            perf_put_(out, " (busy)");
+    }
+    perf_put_(out, ", ");
+    perf_put_(out, run.compiler);
 #if !defined(__OPTIMIZE__)
-    perf_put_(o, ", NOT OPTIMISED");
+    perf_put_(out, ", NOT OPTIMISED");
 #endif
 #if PERF_SANITIZED_
-    perf_put_(o, ", WITH A SANITIZER");
+    perf_put_(out, ", WITH A SANITIZER");
 #endif
 }
 
 /* ---- the table, as in the report, without its margin ---- */
 
-PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r,
+PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *result,
                                   const perf_loop_state_ *s)
 {
     char       text[8192];
-    perf_loop_ l = PERF_ZERO;
-    perf_out_  o = perf_out_open_(l.name, sizeof l.name);
+    perf_loop_ loop = PERF_ZERO;
+    perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
     if (s)
-        l = s->loop;                            /* its note, its counters                         */
-    perf_put_(&o, name);
-    l.result = r;
-    l.kind = l.done = 1;
-    o = perf_out_open_(text, sizeof text);
-    perf_put_loop_(&o, &l);
+        loop = s->loop;                         /* its note, its counters                         */
+    perf_put_(&out, name);
+    loop.result = result;
+    loop.kind = loop.done = 1;
+    out = perf_out_open_(text, sizeof text);
+    perf_put_loop_(&out, &loop);
     (void)fputs(text + 2, m->out);
-    m->failed += !r->time.count;
+    if (!result->time.count)
+        m->failed++;
     (void)fflush(m->out);
 }
 
@@ -602,22 +727,26 @@ PERF_COLD_FN_ void perf_main_round_(const perf_main_ *m, perf_loop_state_ *s)
         s->loop.round = m->round;
 }
 
+/* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench  once = {1, 0, PERF_NULL_, PERF_NULL_, 0};
-    perf_bench  b = m->profile ? once : perf_bench_begin(name, &m->opts);
-    perf_result r = PERF_ZERO;
+    perf_bench  bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};      /* runs its body once             */
+    perf_result result = PERF_ZERO;
 
-    perf_main_round_(m, perf_bench_state_of_(&b));
-    c->run(b, c->kind == 't' ? 0 : n, 1, arg);
+    if (c->kind == 't')
+        n = 0;
     if (m->profile) {
+        c->run(bench, n, 1, arg);
         (void)fprintf(m->out, "%s ran once\n", name);
-        return r;
+        return result;
     }
-    r = perf_main_end_(b);
-    perf_main_row_(m, name, &r, perf_bench_state_of_(&b));
-    return r;
+    bench = perf_bench_begin(name, &m->opts);
+    perf_main_round_(m, perf_bench_state_of_(&bench));
+    c->run(bench, n, 1, arg);
+    result = perf_main_end_(bench);
+    perf_main_row_(m, name, &result, perf_bench_state_of_(&bench));
+    return result;
 }
 
 /* Fills n with low .. high, which grow by the smallest power of two that needs at most 12 of them;
@@ -672,31 +801,36 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     return perf_main_sizes_(low, high, n);
 }
 
+/* How well a law fits, behind its name. */
+PERF_COLD_FN_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law)
+{
+    if (law->rival)
+        perf_putf_(out, " or %s: these sizes cannot tell", law->rival);
+    else if (law->error >= 1.0)
+        perf_put_(out, ": the sizes lie within a factor of 8");
+    else if (law->name == law->closest)
+        perf_putf_(out, ", off by %.0f %%", 100.0 * law->error);
+    else
+        perf_putf_(out, "; the closest, %s, is off by %.0f %%", law->closest, 100.0 * law->error);
+}
+
 /* How the times of a sweep grow, as a line: by the medians or by the fastest slices, whichever fit
  * better.  Others slow medians down, and a processor that changes its speed makes a slice fast.  */
-PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const double *n,
-                                     const double *median, const double *fastest, size_t count)
+PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
+                                     const perf_times_ *medians, const perf_times_ *fastest)
 {
-    perf_complexity fit = perf_complexity_fit(n, median, count);
-    perf_complexity low = perf_complexity_fit(n, fastest, count);
-    char            text[200];
-    perf_out_       o = perf_out_open_(text, sizeof text);
+    const perf_growth_ by_median = perf_growth_law_(medians);
+    perf_growth_       law = perf_growth_law_(fastest);
+    char               text[200];
+    perf_out_          out = perf_out_open_(text, sizeof text);
 
-    fit = low.error < fit.error ? low : fit;
-    perf_put_(&o, "  ");
-    perf_put_cut_(&o, name, 60);
-    perf_say_(&o, ": %s", fit.name);
-    if (fit.from > n[0])
-        perf_putf_(&o, " from %.0f on", fit.from);
-    if (fit.rival)
-        perf_say_(&o, " or %s: these sizes cannot tell", fit.rival);
-    else if (fit.error >= 1.0)
-        perf_put_(&o, ": the sizes lie within a factor of 8");
-    else if (fit.name == fit.closest)
-        perf_putf_(&o, ", off by %.0f %%", 100.0 * fit.error);
-    else
-        perf_putf_(&o, "; the closest, %s, is off by %.0f %%", fit.closest, 100.0 * fit.error);
-    perf_put_(&o, "\n");
+    if (!(law.error < by_median.error))
+        law = by_median;
+    perf_putf_(&out, "  %.60s: %s", name, law.name);
+    if (law.from > medians->n[0])
+        perf_putf_(&out, " from %.0f on", law.from);
+    perf_put_growth_(&out, &law);
+    perf_put_char_(&out, '\n');
     (void)fputs(text, m->out);
 }
 
@@ -787,57 +921,81 @@ PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
     return sum;
 }
 
+/* Adds what a thread has counted and measured to what all have. */
+PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
+{
+    const perf_slice_ *slices = hand->state->arm;
+    const perf_loop_  *own = &hand->state->loop;
+    int                i;
+
+    for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
+        double *counter = perf_counter_of_(&all->loop, own->counter[i]);
+        if (counter)
+            *counter += own->value[i];
+    }
+    memcpy(all->arm->ns + all->arm->count, slices->ns, slices->count * sizeof(double));
+    all->arm->count += slices->count;
+    sum->iterations += hand->result.iterations;
+    sum->warnings |= hand->result.warnings;
+    if (hand->result.first_ns > sum->first_ns)
+        sum->first_ns = hand->result.first_ns;
+}
+
+/* The first failure of a thread, with its note; PERF_OK: there is none.  *slices: of all. */
+PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *h, size_t threads, size_t *slices,
+                                            const char **note)
+{
+    perf_status status = PERF_OK;
+    size_t      i;
+
+    *slices = 0;
+    *note = PERF_NULL_;
+    for (i = 0; i < threads; i++) {
+        if (h[i].state)
+            *slices += h[i].state->arm->count;
+        if (h[i].result.status == PERF_OK || status != PERF_OK)
+            continue;
+        status = h[i].result.status;
+        if (h[i].state)
+            *note = h[i].state->loop.note;
+    }
+    return status;
+}
+
 /* All slices of all threads as one result, which the report and the files then have as well. */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads,
                                            perf_loop_state_ **merged)
 {
-    perf_result       r = h[0].result;
-    perf_loop_state_ *s;
-    perf_slice_      *all;
-    double           *sum;
-    size_t            i, k, n = 0;
+    perf_result       sum = h[0].result;
+    perf_loop_state_ *all;
+    const char       *note;
+    size_t            i, slices;
 
-    for (i = 0; i < threads; i++) {
-        if (h[i].result.status != PERF_OK)
-            r.status = h[i].result.status;
-        n += h[i].state ? h[i].state->arm->count : 0;
+    sum.status = perf_crew_status_(h, threads, &slices, &note);
+    memset(&sum.time, 0, sizeof sum.time);
+    memset(&sum.cpu, 0, sizeof sum.cpu);
+    sum.decides = PERF_DECIDES_WALL;
+    sum.iterations = 0;
+    sum.first_ns = 0.0;
+    all = *merged = perf_loop_pages_(1, slices + 1);
+    if (!all)
+        sum.status = PERF_ENOMEM;
+    if (sum.status != PERF_OK) {
+        if (all)
+            all->loop.note = note;
+        return sum;
     }
-    memset(&r.time, 0, sizeof r.time);
-    memset(&r.cpu, 0, sizeof r.cpu);
-    r.decides = PERF_DECIDES_WALL;
-    r.iterations = 0;
-    s = *merged = perf_loop_pages_(1, n + 1);
-    if (!s || r.status != PERF_OK) {
-        if (!s)
-            r.status = PERF_ENOMEM;
-        for (i = 0; s && i < threads && !s->loop.note; i++)
-            if (h[i].state)
-                s->loop.note = h[i].state->loop.note;
-        return r;
-    }
-    all = s->arm;
-    r.first_ns = 0.0;
-    for (i = 0; i < threads; i++) {
-        const perf_slice_ *p = h[i].state->arm;
-        const perf_loop_  *own = &h[i].state->loop;
-        for (k = 0; k < PERF_COUNTERS_ && own->counter[k][0]; k++)
-            if ((sum = perf_counter_of_(&s->loop, own->counter[k])) != PERF_NULL_)
-                *sum += own->value[k];
-        memcpy(all->ns + all->count, p->ns, p->count * sizeof(double));
-        all->count += p->count;
-        r.iterations += h[i].result.iterations;
-        r.warnings |= h[i].result.warnings;
-        r.first_ns = h[i].result.first_ns > r.first_ns ? h[i].result.first_ns : r.first_ns;
-    }
+    for (i = 0; i < threads; i++)
+        perf_crew_add_(all, &sum, &h[i]);
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
-    r.time = perf_bench_summary_(all->ns, all->count);
-    perf_crew_rates_(&r, h, threads);
-    s->loop.threads = PERF_CAST_(int, threads);
-    s->loop.round = h[0].crew->round;
-    s->result = r;
-    perf_loop_add_(&s->loop, 1, name);
-    perf_loop_done_(s, &s->result);
-    return r;
+    sum.time = perf_bench_summary_(all->arm->ns, all->arm->count);
+    perf_crew_rates_(&sum, h, threads);
+    all->loop.threads = PERF_CAST_(int, threads);
+    all->loop.round = h[0].crew->round;
+    all->result = sum;
+    perf_loop_add_(&all->loop, 1, name);
+    perf_loop_done_(all, &all->result);
+    return sum;
 }
 
 #if PERF_PTHREAD_
@@ -847,9 +1005,11 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     perf_crew_ *crew = h->crew;
     perf_bench  b;
     char        name[PERF_CASE_NAME_ + 24];
-    perf_out_   o = perf_out_open_(name, sizeof name);
+    perf_out_   out = perf_out_open_(name, sizeof name);
 
-    perf_say_(&o, "%s #%z", crew->name, h->number);
+    perf_put_(&out, crew->name);
+    perf_put_(&out, " #");
+    perf_put_u64_(&out, h->number);
     (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
     while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
         (void)perf_sched_yield_();
@@ -879,7 +1039,10 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
     }
     while (PERF_ACQ_(&crew->ready) < made)
         (void)perf_sched_yield_();
-    PERF_REL_(&crew->go, made == crew->threads ? 1u : 2u);
+    if (made == crew->threads)
+        PERF_REL_(&crew->go, 1u);
+    else
+        PERF_REL_(&crew->go, 2u);
     for (i = 0; i < made; i++)
         (void)perf_pthread_join_(h[i].thread, PERF_CAST_(void **, PERF_NULL_));
     return made;
@@ -903,7 +1066,8 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
     char            one[40];
 
     o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
-    o.max_seconds = o.max_seconds > 0.0 ? o.max_seconds : 0.5;
+    if (!(o.max_seconds > 0.0))
+        o.max_seconds = 0.5;
     if (h)
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
@@ -914,8 +1078,9 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
             speed = perf_crew_speed_(h, threads);
         }
         for (i = 0; i < threads && threads > 1; i++) {
-            perf_out_ p = perf_out_open_(one, sizeof one);
-            perf_say_(&p, "  thread %z", i);
+            perf_out_ out = perf_out_open_(one, sizeof one);
+            perf_put_(&out, "  thread ");
+            perf_put_u64_(&out, i);
             perf_main_row_(m, one, &h[i].result, h[i].state);
         }
     } else {
@@ -949,7 +1114,7 @@ PERF_COLD_FN_ void perf_put_case_(perf_out_ *o, const perf_case_ *c)
 
     perf_put_(o, c->name);
     if (number > 1)
-        perf_say_(o, " (%z)", number);
+        perf_putf_(o, " (%.0f)", PERF_CAST_(double, number));
 }
 
 PERF_COLD_FN_ void perf_put_argument_(perf_out_ *o, int64_t x)
@@ -1022,11 +1187,13 @@ PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i
 {
     char                name[PERF_CASE_NAME_];
     perf_out_           o = perf_out_open_(name, sizeof name);
-    const int64_t      *arg = c->arg ? c->arg + i * c->low : c->arg;
+    const int64_t      *arg = c->arg;
     const size_t        number = PERF_CAST_(size_t, size), at = w->count;
     perf_result         r;
     const perf_summary *t;
 
+    if (arg)
+        arg += i * c->low;
     perf_put_entry_(&o, c, i, size);
     if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
         return;
@@ -1052,6 +1219,7 @@ PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
     double       n[PERF_MAIN_SIZES_];
+    perf_times_  medians, fastest;
     size_t       i, count = perf_main_plan_(m, c, n);
     perf_sweep_ *w = PERF_CAST_(perf_sweep_ *, PERF_MALLOC(sizeof *w));
 
@@ -1068,12 +1236,16 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         m->failed++;
     }
     for (i = 0; i < count; i++)
-        perf_main_entry_(m, c, i, c->arg ? 0.0 : n[i], w);
+        perf_main_entry_(m, c, i, n[c->arg ? 0 : i], w);
     if (c->kind == 't' && w->count && (c->low > PERF_MAIN_THREADS_ || c->high > PERF_MAIN_THREADS_))
         (void)fprintf(m->out, "  %s: no more than %d threads are measured\n", c->name,
                       PERF_MAIN_THREADS_);
-    if (c->kind == 'n' && w->count >= 5)
-        perf_main_growth_(m, c->name, w->size, w->median, w->fastest, w->count);
+    medians.n = fastest.n = w->size;
+    medians.ns = w->median;
+    fastest.ns = w->fastest;
+    medians.count = fastest.count = w->count;
+    if (c->kind == 'n' && w->count >= PERF_GROWTH_LEAST_)
+        perf_main_growth_(m, c->name, &medians, &fastest);
     else if (c->kind == 't' && w->count > 1)
         perf_main_scaling_(m, w);
     PERF_FREE(w);
@@ -1104,57 +1276,100 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
     return 0;
 }
 
+/* Writes the table of --compare in colours: verdicts, the words behind two blanks. */
+PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
+{
+    const char *at;
+    int         blanks = 2;                     /* before this letter; a line begins with two     */
+
+    for (at = text; *at; at++) {
+        const char *color = PERF_NULL_;
+        if (blanks > 1 && !strncmp(at, "ACCEPT", 6))
+            color = "\033[32m";
+        else if (blanks > 1 && !strncmp(at, "REJECT", 6))
+            color = "\033[31m";
+        if (color) {
+            (void)fprintf(m->out, "%s%.6s\033[0m", color, at);
+            at += 5;
+        } else {
+            (void)fputc(*at, m->out);
+        }
+        if (*at == '\n')
+            blanks = 2;
+        else if (*at == ' ')
+            blanks++;
+        else
+            blanks = 0;
+    }
+}
+
 /* The table of --compare.  On a screen with colours verdicts are green and red. */
 PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
 {
     perf_status status;
-    size_t      len, n, blanks = 2;             /* before a verdict                               */
-    char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status), *at;
+    size_t      len;
+    char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status);
     perf_out_   screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
 
 #if PERF_POSIX_FILES_
     perf_screen_of_(&screen, m->out);
 #endif
-    for (at = text; at && *at; at += n) {
-        int good = !strncmp(at, "ACCEPT", 6), bad = !strncmp(at, "REJECT", 6);
-        n = blanks > 1 && (good || bad) && (screen.style & PERF_COLOR_) ? 6 : 1;
-        blanks = *at == '\n' ? 2 : *at == ' ' ? blanks + 1 : 0;
-        (void)fprintf(m->out, n == 1 ? "%.1s" : good ? "\033[32m%.6s\033[0m"
-                                                     : "\033[31m%.6s\033[0m", at);
-    }
+    if (text && (screen.style & PERF_COLOR_))
+        perf_main_colored_(m, text);
+    else if (text)
+        (void)fputs(text, m->out);
     PERF_FREE(text);
+}
+
+/* Holds this run against the baseline; returns the exit status. */
+PERF_COLD_FN_ int perf_main_compare_(const perf_main_ *m)
+{
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      b;
+    int                result = 2;
+
+    opts.accept.rule = m->rule;
+    opts.most_unchanged = m->most_unchanged;
+    b = perf_baseline_check(m->compare, &opts);
+    if (b.status != PERF_OK) {
+        (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
+        (void)perf_baseline_to(stderr, &b);
+    } else {
+        (void)fputs("\n", m->out);
+        perf_main_verdicts_(m, &b);
+        result = b.decision == PERF_REJECT;
+    }
+    perf_baseline_free(&b);
+    return result;
+}
+
+/* Writes --output. */
+PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
+{
+    const perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
+    const int                screen = !strcmp(m->output, "-");
+
+    if (!m->format && screen)
+        return perf_results_to(stdout, &m->with);
+    if (!m->format)
+        return perf_results_save(m->output, &m->with);
+    if (screen)
+        return perf_export_to(stdout, format, &m->with);
+    return perf_export_save(m->output, format, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
-    perf_baseline_opts o = perf_baseline_opts_default();
-    perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-    perf_baseline      b;
-    perf_status        wrote;
-    int                result = 0, file = m->output && strcmp(m->output, "-") != 0;
+    int result = 0;
 
-    if (m->compare) {
-        o.accept.rule = m->rule;
-        o.most_unchanged = m->most_unchanged;
-        b = perf_baseline_check(m->compare, &o);
-        if (b.status != PERF_OK) {
-            (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
-            (void)perf_baseline_to(stderr, &b);
-            result = 2;
-        } else {
-            (void)fputs("\n", m->out);
-            perf_main_verdicts_(m, &b);
-            result = b.decision == PERF_REJECT;
-        }
-        perf_baseline_free(&b);
-    }
+    if (m->compare)
+        result = perf_main_compare_(m);
     if (m->output) {
-        wrote = !m->format ? file ? perf_results_save(m->output, &m->with)
-                                  : perf_results_to(stdout, &m->with)
-                : file     ? perf_export_save(m->output, format, &m->with)
-                           : perf_export_to(stdout, format, &m->with);
-        if (!perf_main_wrote_(m, file ? m->output : "standard output", wrote))
+        const char *where = m->output;
+        if (!strcmp(where, "-"))
+            where = "standard output";
+        if (!perf_main_wrote_(m, where, perf_main_output_(m)))
             result = 2;
     }
     if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
@@ -1197,46 +1412,83 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m)
         perf_loops_let_(r);
 }
 
+/* 1: what was printed there has arrived. */
+PERF_COLD_FN_ int perf_main_printed_(FILE *file)
+{
+    return !fflush(file) && !ferror(file);
+}
+
+/* Prints what --list asks for; returns the exit status. */
+PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
+{
+    char              text[PERF_CASE_NAME_];
+    const perf_case_ *c;
+
+    for (c = perf_cases_v1_; c; c = c->next) {
+        perf_out_ out = perf_out_open_(text, sizeof text);
+        if (!perf_main_wants_(m, c->name))
+            continue;
+        perf_put_case_(&out, c);
+        (void)printf("%s\n", text);
+    }
+    return perf_main_printed_(stdout) ? 0 : 2;
+}
+
+/* Reads the options.  Returns the exit status where that is all there is to do; -1: go on. */
+PERF_COLD_FN_ int perf_main_begin_(perf_main_ *m, int argc, char **argv)
+{
+    int i;
+
+    m->program = "benchmarks";
+    if (argc > 0 && argv[0])
+        m->program = argv[0];
+    m->repeat = 1;
+    m->with.context = m->context;
+    for (i = 1; i < argc && !m->bad; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            perf_main_usage_(stdout, m->program);
+            return perf_main_printed_(stdout) ? 0 : 2;
+        }
+        perf_main_option_(m, argc, argv, &i);
+    }
+    if (!m->bad)
+        perf_main_settle_(m);
+    if (m->bad) {
+        perf_main_usage_(stderr, m->program);
+        return 2;
+    }
+    m->out = stdout;
+    if (m->output && !strcmp(m->output, "-"))
+        m->out = stderr;
+    if (m->list)
+        return perf_main_list_(m);
+    if (PERF_DISABLE) {
+        (void)fprintf(stderr, "%s: %s\n", m->program, perf_status_text(PERF_EDISABLED));
+        return 2;
+    }
+    return -1;
+}
+
+/* Says that nothing was measured, and why. */
+PERF_COLD_FN_ void perf_main_nothing_(const perf_main_ *m)
+{
+    if (m->filters)
+        (void)fprintf(stderr, "%s: no benchmark is called like %s\n", m->program, m->filter[0]);
+    else
+        (void)fprintf(stderr, "%s: no benchmark in this program\n", m->program);
+}
+
 PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
 {
-    perf_main_  m = PERF_ZERO;
-    perf_case_ *c;
-    char        text[512];
-    perf_out_   o = perf_out_open_(text, sizeof text);
-    int         i, result;
+    perf_main_ m = PERF_ZERO;
+    char       text[512];
+    perf_out_  out = perf_out_open_(text, sizeof text);
+    int        result = perf_main_begin_(&m, argc, argv);
 
-    m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
-    m.repeat = 1;
-    m.with.context = m.context;
-    for (i = 1; i < argc && !m.bad; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            perf_main_usage_(stdout, m.program);
-            return fflush(stdout) || ferror(stdout) ? 2 : 0;
-        }
-        perf_main_option_(&m, argc, argv, &i);
-    }
-    if (!m.bad)
-        perf_main_settle_(&m);
-    if (m.bad) {
-        perf_main_usage_(stderr, m.program);
-        return 2;
-    }
-    m.out = m.output && !strcmp(m.output, "-") ? stderr : stdout;
-    if (m.list) {
-        for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_wants_(&m, c->name)) {
-                o = perf_out_open_(text, sizeof text);
-                perf_put_case_(&o, c);
-                (void)printf("%s\n", text);
-            }
-        return fflush(stdout) || ferror(stdout) ? 2 : 0;
-    }
-    if (PERF_DISABLE) {
-        (void)fprintf(stderr, "%s: %s\n", m.program, perf_status_text(PERF_EDISABLED));
-        return 2;
-    }
+    if (result >= 0)
+        return result;
     if (!m.no_env) {
-        perf_env_text_(&o);
+        perf_env_text_(&out);
         (void)fprintf(m.out, "environment: %s\n", text);
     }
     m.process = perf_process_id_();
@@ -1245,17 +1497,17 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     perf_main_cases_(&m);
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
-        (void)fprintf(stderr, "%s: no benchmark%s%s\n", m.program,
-                      m.filters ? " is called like " : " in this program",
-                      m.filters ? m.filter[0] : "");
+        perf_main_nothing_(&m);
         return 2;
     }
     result = perf_main_files_(&m);
-    if (fflush(m.out) || ferror(m.out)) {
+    if (!perf_main_printed_(m.out)) {
         (void)fprintf(stderr, "%s: standard output: %s\n", m.program, perf_status_text(PERF_EIO));
-        result = 2;
+        return 2;
     }
-    return result == 0 && m.failed ? 2 : result;
+    if (m.failed && !result)
+        return 2;
+    return result;
 }
 
 PERF_END_DECLS

@@ -157,6 +157,9 @@ typedef struct perf_loop_ {
     char               name[PERF_NAME_MAX_ + 1];       /* a longer one is cut, counted, noted    */
     const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
     const char        *note;            /* a line below its row, kept with the loop, or NULL      */
+    const double      *sample[2];       /* ns an iteration by slice, by the clock that decides;   */
+                                        /* A/B: baseline, candidate                               */
+    size_t             samples;         /* of each                                                */
     int                threads;         /* that measured it at once; 0: one                       */
     int                round;           /* of --repeat, from 0: a later one is no other loop      */
     char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */

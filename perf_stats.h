@@ -126,7 +126,8 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *                     decision from a log interval; withholds one, but never a guard's
  *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
- *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
+ *   perf_skip_number_      reads a plain decimal number; NULL: there is none
+ *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
 

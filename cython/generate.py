@@ -43,7 +43,7 @@ INSTEAD = {
 # Macros that Cython can call like a function of any one argument.
 LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a pointer"}
 # headers without a public name
-NOTHING = {"perf_core.h", "perf_file.h", "perf_layout.h", "perf_math.h", "perf_missing.h", "perf_proc.h",
+NOTHING = {"perf_core.h", "perf_file.h", "perf_json.h", "perf_layout.h", "perf_math.h", "perf_missing.h", "perf_proc.h",
            "perf_registry.h", "perf_text.h", "perf_rows.h", "perf_tree.h", "perf_events.h",
            "perf_loop_rows.h"}
 INTERNAL = {"PERF_BEGIN_DECLS", "PERF_END_DECLS", "PERF_ZERO", "PERF_FN", "PERF_HD_FN"}

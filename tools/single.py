@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPTIONAL = {"perf_cuda.h", "perf_gpu_bench.h", "perf_kernel.h", "perf_nvtx.h", "perf_trace.h",
-            "perf_results.h", "perf_export.h", "perf_main.h", "perf_gpu_driver.h", "perf_gpu_memory.h", "perf_gpu_scope.h",
+            "perf_json.h", "perf_saved.h", "perf_results.h", "perf_export.h", "perf_main.h", "perf_gpu_driver.h", "perf_gpu_memory.h", "perf_gpu_scope.h",
             "perf_hlog.h", "perf_tally.h",
             "perf_memory.h", "perf_diagnosis.h", "perf_proc.h"}
 # What a room includes last where there is no core in another file: here it follows anyway.

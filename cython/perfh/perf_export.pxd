@@ -13,6 +13,7 @@ from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
 from perfh.perf_results cimport *
+from perfh.perf_saved cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
 from perfh.perf_verdict cimport *
@@ -29,4 +30,3 @@ cdef extern from "perf_export.h" nogil:
             const perf_results_opts *opts) noexcept
     perf_status perf_export_to(FILE *file, perf_export_format format,
             const perf_results_opts *opts) noexcept
-    const char *perf_export_format_name(perf_export_format format) noexcept

@@ -12,36 +12,14 @@ from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
+from perfh.perf_saved cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_results.h" nogil:
-    ctypedef struct perf_results_item:
-        const char *name
-        const perf_result *result
-        const double *samples
-        size_t count
-
-    ctypedef struct perf_results_opts:
-        const perf_results_item *items
-        size_t count
-        int no_scopes
-        const char *run
-        const char *machine
-        double time_s
-        const char * *context
-
-    perf_results_opts perf_results_opts_default() noexcept
-    perf_status perf_results_save(const char *path, const perf_results_opts *opts) noexcept
-    perf_status perf_results_to(FILE *file, const perf_results_opts *opts) noexcept
     perf_status perf_baseline_save(const char *path, const perf_results_opts *opts) noexcept
     perf_status perf_baseline_add(const char *path, const perf_results_opts *opts) noexcept
-
-    ctypedef enum perf_baseline_kind:
-        PERF_BASELINE_BENCH
-        PERF_BASELINE_AB
-        PERF_BASELINE_SCOPE
 
     ctypedef struct perf_baseline_opts:
         perf_results_opts now
@@ -59,11 +37,23 @@ cdef extern from "perf_results.h" nogil:
         perf_verdict verdict
         perf_decision decision
         double p
+        const char *since
+        const char *since_label
+        size_t since_number
+        int creeps
+
+    ctypedef struct perf_baseline_odd:
+        const char *run
+        const char *label
+        const char *entry
+        size_t number
+        double time_s
+        double load
+        double ratio
 
     ctypedef struct perf_baseline:
         pass
 
-    perf_baseline_opts perf_baseline_opts_default() noexcept
     perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts) noexcept
     void perf_baseline_free(perf_baseline *b) noexcept
     perf_status perf_baseline_to(FILE *file, const perf_baseline *b) noexcept

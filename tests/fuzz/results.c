@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const double samples[12] = {1.1, 1.2, 1.0, 1.3, 1.1, 1.2, 1.1, 1.2, 1.0, 1.3, 1.1, 1.2};
     static perf_result  result;
     perf_results_item   item = {"copy", NULL, NULL, 12};
-    perf_baseline_opts  o = perf_baseline_opts_default();
+    perf_baseline_opts  o = PERF_ZERO;
     char               *text = (char *)malloc(size + !size), *table;
     perf_status         status;
     perf_baseline       b;

@@ -74,7 +74,7 @@ static const char *const names[NAMES] = {"parse", "sort", "copy", "hash \"x\"", 
 static perf_results_opts run(int id, double time_s, const double *level, double run_sd)
 {
     static char       text[32];
-    perf_results_opts o = perf_results_opts_default();
+    perf_results_opts o = PERF_ZERO;
     int               i, k;
 
     for (i = 0; i < NAMES; i++) {
@@ -116,7 +116,7 @@ static tally world(int trials, int saved, double later, double change, double sd
     memset(&t, 0, sizeof t);
     for (trial = 0; trial < trials; trial++) {
         double             level[NAMES] = {0}, hour = 0;
-        perf_baseline_opts o = perf_baseline_opts_default();
+        perf_baseline_opts o = PERF_ZERO;
         perf_baseline      b;
         perf_results_opts  r;
         (void)remove(path);
@@ -195,7 +195,7 @@ static void statistics(void)
 
 static perf_baseline check_now(const perf_results_opts *r, const char *rule)
 {
-    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline_opts o = PERF_ZERO;
 
     o.now = *r;
     if (rule)
@@ -208,7 +208,7 @@ static void cases(void)
 {
     double             level[NAMES] = {0};
     perf_results_opts  r;
-    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline_opts o = PERF_ZERO;
     perf_baseline      b;
     char               text[8192];
     double             low;
@@ -460,7 +460,7 @@ static void steps_and_guards(void)
     static const double now[8] = {0.11, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11};
     perf_result         result;
     perf_results_item   item = {"x", NULL, NULL, 8};
-    perf_baseline_opts  o = perf_baseline_opts_default();
+    perf_baseline_opts  o = PERF_ZERO;
     perf_baseline       b;
     char                text[32768];
     int                 runs, coarse, k;
@@ -502,7 +502,7 @@ static void steps_and_guards(void)
 /* Scopes and A/B loops of this process, by the fake clock; medians of repeats. */
 static void process(void)
 {
-    perf_results_opts r = perf_results_opts_default();
+    perf_results_opts r = PERF_ZERO;
     perf_baseline     b;
     char              id[16];
     int               k, i, v;
@@ -704,7 +704,7 @@ static perf_results_opts shared_run(int id, double common, double last, const do
     static double            value[TOGETHER];
     static perf_result       result[TOGETHER];
     static perf_results_item item[TOGETHER];
-    perf_results_opts        o = perf_results_opts_default();
+    perf_results_opts        o = PERF_ZERO;
     double                   factor = perf_exp_(common * normal());
     int                      i;
 
@@ -735,7 +735,7 @@ static void together(void)
 {
     int                n = trials < 80 ? trials : 80, rough = n / 4, trial, k, i, vouch, found[2] = {0, 0}, edge[2] = {0, 0};
     int                noisy = 0, wrong = 0, all = 0, apart = 0;
-    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline_opts o = PERF_ZERO;
     perf_baseline      b;
 
     snprintf(path, sizeof path, "%s/together.json", dir);
@@ -787,7 +787,7 @@ static void strayed(double stray)
 {
     int                n = trials < 100 ? trials : 100, trial, k, i, found[2] = {0, 0}, edge = 0, vouch;
     int                apart = 0;           /* the others moved as they do once in 10,000         */
-    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline_opts o = PERF_ZERO;
     perf_baseline      b;
 
     snprintf(path, sizeof path, "%s/strayed.json", dir);

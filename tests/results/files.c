@@ -242,7 +242,7 @@ int        flock(int fd, int how)
  * does one that cannot be locked.                                                                */
 static void together(void)
 {
-    perf_results_opts o = perf_results_opts_default();
+    perf_results_opts o = PERF_ZERO;
     perf_baseline     b;
     char              id[16];
     int               i, status, failed = 0, folder;

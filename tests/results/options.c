@@ -390,6 +390,17 @@ static void order(void)
     perf_cases_v1_ = kept;
 }
 
+static void name_growth(const perf_main_ *m, const double *n, const double *median, const double *fastest)
+{
+    perf_times_ medians, best;
+
+    medians.n = best.n = n;
+    medians.ns = median;
+    best.ns = fastest;
+    medians.count = best.count = 9;
+    perf_main_growth_(m, "sweep", &medians, &best);
+}
+
 /* What is said of sizes that tell little. */
 static void growth(void)
 {
@@ -415,7 +426,7 @@ static void growth(void)
         }
         for (k = 0; k < 3; k++) {               /* both are fine, or only one is                  */
             m.out = fopen(in("growth"), "wb");
-            perf_main_growth_(&m, "sweep", n, k == 1 ? other : ns, k == 2 ? other : ns, 9);
+            name_growth(&m, n, k == 1 ? other : ns, k == 2 ? other : ns);
             fclose(m.out);
             text = file_text(in("growth"));
             CHECK(strstr(text, c[i].text), "%d: not '%s': %s", (int)k, c[i].text, text);
@@ -427,7 +438,7 @@ static void growth(void)
         ns[k] = n[k] * (k % 2 ? 1.1 : 0.9);
     }
     m.out = fopen(in("growth"), "wb");
-    perf_main_growth_(&m, "sweep", n, ns, ns, 9);
+    name_growth(&m, n, ns, ns);
     fclose(m.out);
     text = file_text(in("growth"));
     CHECK(strstr(text, "sweep: O(n") && strstr(text, " or O(n") && strstr(text, "these sizes cannot tell"), "%s",

@@ -106,7 +106,9 @@ enum { TEXTS = 1 + PERF_EXPORT_FOLDED, FORMATS = 1 + PERF_EXPORT_FORMATS_ };
 
 static const char *format_name(int f)
 {
-    return f ? perf_export_format_name((perf_export_format)(f - 1)) : "json";
+    static const char *const name[] = {"json", "google", "go", "openmetrics", "folded", "flame"};
+
+    return name[f];
 }
 
 static perf_status save(const char *to, int f, const perf_results_opts *o)
@@ -138,7 +140,7 @@ static void all_formats(void)
 
     for (f = 0; f < TEXTS; f++) {
         const char       *name = format_name(f);
-        perf_results_opts o = perf_results_opts_default();
+        perf_results_opts o = PERF_ZERO;
         o.time_s = 1795262400;                  /* 2026-11-21T12:00:00Z */
         o.machine = "ma\"chine\n1";
         CHECK(save(in(name), f, &o) == PERF_OK, "%s", name);
@@ -160,7 +162,6 @@ static void all_formats(void)
         CHECK(put(buffer, 10, f, NULL) == 0 && !*buffer, "%s", format_name(f));
     }
     CHECK(!format_name(FORMATS), "one too many");
-    CHECK(!perf_export_format_name((perf_export_format)-1), "before the first");
     CHECK(put(buffer, 10, 99, NULL) == 0 && !*buffer, "99");
     CHECK(save(in("x"), 99, NULL) == PERF_EINVAL, "99");
     free(buffer);
@@ -199,7 +200,7 @@ static void numbers(void)
 /* What cannot be written. */
 static void failures(void)
 {
-    perf_results_opts o = perf_results_opts_default();
+    perf_results_opts o = PERF_ZERO;
     perf_results_item item;
     perf_result       r;
     char             *name = (char *)malloc(10000001), *before, *after;

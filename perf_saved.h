@@ -1,0 +1,1452 @@
+/* perf_saved.h - results in files: our own JSON, written and read.
+ *
+ *     #include "perf.h"
+ *     #include "perf_results.h"                       // with it comes this one
+ *     perf_results_save("now.json", NULL);            // all benches, A/B loops, scopes
+ *
+ * perf_results.h and perf_export.h include it.  Files appear whole or not at all (written beside,
+ * then renamed).  docs/formats.md describes the file.
+ * Everything here allocates and may do I/O; nothing here is for a hot path.
+ * Sections (search for ">>"):  results  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_SAVED_H
+#define PERF_SAVED_H
+
+#include "perf_json.h"
+
+#include <time.h>               /* time, on Windows                                               */
+
+PERF_BEGIN_DECLS
+
+/* >>results -----------------------------------------------------------------------------------
+ * What is written: every bench and A/B loop that has ended, with each slice as measured by the
+ * clock that decides (wall or processor time, as in the report), and every scope with its
+ * histogram.  Values that are no positive numbers are left out.                                  */
+
+typedef struct perf_results_item {  /* a result of your own to write; the pointers stay yours     */
+    const char        *name;    /* any text; NULL reads "(unnamed)"                               */
+    const perf_result *result;  /* NULL: left out                                                 */
+    const double      *samples; /* ns an iteration, oldest first; NULL: only the result's median  */
+    size_t             count;   /* of samples                                                     */
+} perf_results_item;
+
+typedef struct perf_results_opts {  /* zero = default                                             */
+    const perf_results_item *items; /* NULL: all that this process has finished                   */
+    size_t      count;          /* of items                                                       */
+    int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
+    const char *run;            /* id of this run among others; NULL: made of time and process    */
+    const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
+    double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
+    const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
+    const char *label;          /* of what was measured, as a commit; NULL: PERF_RUN_LABEL of the */
+                                /* environment, or none                                           */
+} perf_results_opts;
+
+/* What was measured under a name. */
+typedef enum perf_baseline_kind {
+    PERF_BASELINE_BENCH = 1, PERF_BASELINE_AB, PERF_BASELINE_SCOPE
+} perf_baseline_kind;
+
+#if defined(__cplusplus)        /* the old names of what PERF_ZERO makes                          */
+#define perf_results_opts_default() perf_results_opts()
+#else
+#define perf_results_opts_default() ((perf_results_opts)PERF_ZERO)
+#endif
+
+/* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
+ * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
+PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
+
+/* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
+PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
+ *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
+ *   perf_first_line_       the first line of a small file; 0: there is none
+ *   PERF_SANITIZED_        1: compiled with a sanitizer
+ *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
+ *                          pointers into the core, which ended loops do not leave meanwhile
+ *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
+ *                          the clock that decides; 0 for a value that is none
+ *   perf_saving_save_, perf_saving_to_, perf_saving_make_  run a writer over all there is, into a
+ *                          file, a stream or memory; status as perf_results_save
+ *   perf_put_own_          such a writer: our own JSON
+ *   perf_results_opts_good_  1: they are within their ranges
+ *   perf_text_to_          writes a text and frees it
+ *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
+ *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
+ *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
+
+/* ---- text ---- */
+
+/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
+PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+{
+    perf_out_ out = perf_out_open_(to, cap);
+
+    perf_put_(&out, from);
+}
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
+}
+
+/* ---- where and how this was measured ---- */
+
+typedef struct perf_run_ {
+    char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200], label[96];
+    int    cores, hypervisor;
+    double time_s;
+    double load;                /* of the last minute; < 0: the system does not tell              */
+} perf_run_;
+
+#if defined(__clang__)
+#define PERF_COMPILER_ "clang " __clang_version__
+#elif PERF_TCC_
+#define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
+#else
+#define PERF_COMPILER_ "gcc " __VERSION__
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
+#define PERF_SANITIZED_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PERF_SANITIZED_ 1
+#endif
+#endif
+#ifndef PERF_SANITIZED_
+#define PERF_SANITIZED_ 0
+#endif
+
+/* The size of a pointer, and what the compiler's macros tell about its options. */
+PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
+{
+    perf_put_u64_(out, 8 * sizeof(void *));
+    perf_put_(out, "-bit");
+#if defined(__OPTIMIZE_SIZE__)
+    perf_put_(out, ", optimised for size");
+#elif defined(__OPTIMIZE__)
+    perf_put_(out, ", optimised");
+#else
+    perf_put_(out, ", not optimised");
+#endif
+#if defined(__AVX512F__)
+    perf_put_(out, ", AVX-512");
+#elif defined(__AVX2__)
+    perf_put_(out, ", AVX2");
+#elif defined(__AVX__)
+    perf_put_(out, ", AVX");
+#elif defined(__ARM_FEATURE_SVE)
+    perf_put_(out, ", SVE");
+#endif
+#if defined(__FAST_MATH__)
+    perf_put_(out, ", fast-math");
+#endif
+#if defined(NDEBUG)
+    perf_put_(out, ", NDEBUG");
+#endif
+    if (PERF_SANITIZED_)
+        perf_put_(out, ", sanitizer");
+}
+
+/* The first line of a small file, without its newline; 0: there is none. */
+PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
+{
+    FILE *file = fopen(path, "rb");
+    int   any = file && fgets(line, PERF_CAST_(int, cap), file);
+
+    if (file)
+        (void)fclose(file);
+    if (any)
+        line[strcspn(line, "\n")] = '\0';
+    return any;
+}
+
+/* 1: the line of /proc/cpuinfo names the processor: "model name", or on Arm and RISC-V a part. */
+PERF_FN int perf_names_cpu_(const char *line)
+{
+    return !strncmp(line, "model name", 10) || !strncmp(line, "CPU part", 8) ||
+           !strncmp(line, "uarch", 5);
+}
+
+/* The model and the number of processors and whether they are virtual, where Linux tells. */
+PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
+{
+    char  line[4096], *value;
+    FILE *file = fopen("/proc/cpuinfo", "rb");
+
+    perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
+    if (!file)
+        return;
+    while (fgets(line, sizeof line, file)) {
+        value = strchr(line, ':');
+        if (!value)
+            continue;
+        value++;
+        if (*value == ' ')
+            value++;
+        value[strcspn(value, "\n")] = '\0';
+        if (!strncmp(line, "processor", 9))
+            run->cores++;
+        if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
+            run->hypervisor = 1;
+        if (!strcmp(run->cpu, "unknown") && perf_names_cpu_(line))
+            perf_copy_text_(run->cpu, sizeof run->cpu, value);
+    }
+    (void)fclose(file);
+}
+
+PERF_COLD_FN_ void perf_run_os_(perf_run_ *run)
+{
+    char      kind[80], release[80];
+    perf_out_ out = perf_out_open_(run->os, sizeof run->os);
+
+#if defined(_WIN32)
+    perf_put_(&out, "Windows");
+    if (perf_getenv_("PROCESSOR_IDENTIFIER"))
+        perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
+    return;
+#endif
+    if (!perf_first_line_("/proc/sys/kernel/ostype", kind, sizeof kind) ||
+        !perf_first_line_("/proc/sys/kernel/osrelease", release, sizeof release)) {
+        perf_put_(&out, "unknown");
+        return;
+    }
+    perf_put_(&out, kind);
+    perf_put_char_(&out, ' ');
+    perf_put_(&out, release);
+}
+
+/* `asked`, else PERF_MACHINE of the environment, else the name of the host. */
+PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
+{
+    char line[80];
+
+    if (!asked)
+        asked = perf_getenv_("PERF_MACHINE");
+#if defined(_WIN32)
+    if (!asked)
+        asked = perf_getenv_("COMPUTERNAME");
+#endif
+    if ((!asked || !*asked) && perf_first_line_("/proc/sys/kernel/hostname", line, sizeof line))
+        asked = line;
+    if (!asked || !*asked)
+        asked = "unknown";
+    perf_copy_text_(run->machine, sizeof run->machine, asked);
+}
+
+/* Now, finer than seconds: many runs fit into one. */
+PERF_COLD_FN_ double perf_time_now_(void)
+{
+#if defined(_WIN32)
+    return PERF_CAST_(double, time(PERF_NULL_));
+#else
+    return 1e-9 * PERF_CAST_(double, perf_system_ns_(0));       /* of CLOCK_REALTIME              */
+#endif
+}
+
+/* "2026-11-21T12:00:00Z 4711", of time and process. */
+PERF_COLD_FN_ void perf_run_id_(perf_run_ *run)
+{
+    perf_out_ out = perf_out_open_(run->id, sizeof run->id);
+
+    perf_put_date_(&out, run->time_s);
+    perf_put_(&out, "Z ");
+    perf_put_u64_(&out, perf_process_id_());
+}
+
+PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
+{
+    perf_run_   run = PERF_ZERO;
+    const char *label = opts->label;
+    char        line[80];
+    perf_out_   out = perf_out_open_(run.build, sizeof run.build);
+
+    run.time_s = opts->time_s;
+    if (!(run.time_s > 0.0))
+        run.time_s = perf_time_now_();
+    perf_run_cpu_(&run);
+    perf_run_os_(&run);
+    perf_run_machine_(&run, opts->machine);
+    perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
+    perf_put_build_(&out);
+    if (opts->run)
+        perf_copy_text_(run.id, sizeof run.id, opts->run);
+    else
+        perf_run_id_(&run);
+    if (!label)
+        label = perf_getenv_("PERF_RUN_LABEL");
+    if (label)
+        perf_copy_text_(run.label, sizeof run.label, label);
+    run.load = -1.0;
+    if (perf_first_line_("/proc/loadavg", line, sizeof line))
+        (void)perf_skip_number_(line, &run.load);
+    return run;
+}
+
+/* ---- what there is to write ---- */
+
+typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is the baseline     */
+    const char           *name;
+    const perf_result    *bench;
+    const perf_ab_result *ab;
+    const double         *x[2];         /* ns an iteration, by slice                              */
+    size_t                count;        /* of slices                                              */
+    const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
+    char                 *numbered;     /* "name (2)", freed with the list; NULL: name is enough  */
+    size_t                alike;        /* further loops of this name in the same round           */
+} perf_saved_;
+
+typedef struct perf_saved_bucket_ {
+    uint32_t index;
+    uint64_t count;
+} perf_saved_bucket_;
+
+typedef struct perf_saved_scope_ {      /* a scope or a counter                                   */
+    perf_row_ row;
+    size_t    bucket, buckets;          /* its part of the list of buckets                        */
+} perf_saved_scope_;
+
+typedef struct perf_saving_ {           /* all of it, at one moment                               */
+    perf_run_           run;
+    perf_clock_info     clock;          /* the rate is read here once: it may change at any time  */
+    perf_saved_        *loop;
+    perf_saved_scope_  *scope;
+    perf_saved_bucket_ *bucket;
+    size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
+    perf_status         status;
+    const char *const  *context;
+    const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
+    double              step_ns;        /* of the clock; 0: the values are not ours               */
+} perf_saving_;
+
+/* A bench without slices has its median as its only slice. */
+PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
+{
+    if (!loop.count && loop.bench && loop.bench->time.count) {
+        loop.x[0] = &perf_result_main_(loop.bench)->p50;
+        loop.count = 1;
+    }
+    if (!perf_more_(&saving->loop, &saving->loop_room, saving->loops, sizeof *saving->loop))
+        saving->status = PERF_ENOMEM;
+    else
+        saving->loop[saving->loops++] = loop;
+}
+
+/* 1: two loops that files could not tell apart.  Rounds of --repeat are meant to be alike. */
+PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
+{
+    return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
+}
+
+/* Where in a table of `room` (a power of two) places a loop like this stands, or would: FNV-1a. */
+PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
+                                       const perf_saved_ *loop)
+{
+    uint64_t    hash = UINT64_C(14695981039346656037);
+    const char *letter;
+    size_t      at;
+
+    for (letter = loop->name; *letter; letter++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *letter)) * UINT64_C(1099511628211);
+    at = PERF_CAST_(size_t, hash ^ hash >> 32) & (room - 1);
+    while (table[at] && !perf_saved_alike_(&saving->loop[table[at] - 1], loop))
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+/* Gives a loop like `first` the next name that no loop has: "name (2)".  0: no memory. */
+PERF_COLD_FN_ int perf_saving_number_(perf_saving_ *saving, const size_t *table, size_t room,
+                                      perf_saved_ *first, perf_saved_ *loop)
+{
+    const char *name = loop->name;
+    size_t      most = strlen(name) + 24;
+
+    loop->numbered = PERF_CAST_(char *, PERF_MALLOC(most));
+    if (!loop->numbered)
+        return 0;
+    loop->name = loop->numbered;
+    do {
+        perf_out_ out = perf_out_open_(loop->numbered, most);
+        first->alike++;
+        perf_put_(&out, name);
+        perf_put_(&out, " (");
+        perf_put_u64_(&out, first->alike + 1);
+        perf_put_char_(&out, ')');
+    } while (table[perf_saving_find_(saving, table, room, loop)]);
+    return 1;
+}
+
+/* Numbers loops of equal names, oldest first: as one entry a slow one would hide behind a fast. */
+PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
+{
+    size_t room = 16, i, at, *table;
+
+    while (room < 2 * saving->loops)
+        room *= 2;
+    table = PERF_CAST_(size_t *, PERF_MALLOC(room * sizeof *table));
+    if (!table) {
+        saving->status = PERF_ENOMEM;
+        return;
+    }
+    memset(table, 0, room * sizeof *table);
+    for (i = 0; i < saving->loops; i++) {
+        at = perf_saving_find_(saving, table, room, &saving->loop[i]);
+        if (!table[at])
+            table[at] = i + 1;
+    }
+    for (i = 0; i < saving->loops; i++) {
+        perf_saved_ *loop = &saving->loop[i];
+        at = perf_saving_find_(saving, table, room, loop);
+        if (table[at] != i + 1 &&
+            !perf_saving_number_(saving, table, room, &saving->loop[table[at] - 1], loop))
+            saving->status = PERF_ENOMEM;
+    }
+    PERF_FREE(table);
+}
+
+/* Fills in what an ended loop has measured; 0: it is a race, which files do not hold. */
+PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
+{
+    int measured;
+
+    memset(saved, 0, sizeof *saved);
+    saved->name = loop->name;
+    saved->own = loop;
+    saved->x[0] = loop->sample[0];
+    saved->x[1] = loop->sample[1];
+    if (loop->kind == 1) {
+        saved->bench = PERF_CAST_(const perf_result *, loop->result);
+        measured = saved->bench->time.count > 0;
+    } else if (loop->kind == 2) {
+        saved->ab = PERF_CAST_(const perf_ab_result *, loop->result);
+        measured = saved->ab->baseline.count > 0;
+    } else {
+        return 0;
+    }
+    if (measured)
+        saved->count = loop->samples;
+    return 1;
+}
+
+/* The finished loops of the process, oldest first. */
+PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
+{
+    const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
+    perf_saved_       one;
+    size_t            i, last;
+
+    for (; loop && saving->status == PERF_OK; loop = loop->next)
+        if (PERF_ACQ_(&loop->done) && !PERF_GET_(&loop->forgotten) && perf_saved_fill_(&one, loop))
+            perf_saving_loop_(saving, one);
+    for (i = 0; i < saving->loops / 2; i++) {
+        last = saving->loops - 1 - i;
+        one = saving->loop[i];
+        saving->loop[i] = saving->loop[last];
+        saving->loop[last] = one;
+    }
+    perf_saving_names_(saving);
+}
+
+/* The calls of a scope by duration; 0: no memory. */
+PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *sum)
+{
+    uint32_t i;
+
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++) {
+        if (!sum->bucket[i])
+            continue;
+        if (!perf_more_(&saving->bucket, &saving->bucket_room, saving->buckets,
+                        sizeof *saving->bucket))
+            return 0;
+        saving->bucket[saving->buckets].index = i;
+        saving->bucket[saving->buckets++].count = sum->bucket[i];
+    }
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *core)
+{
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+    uint32_t   id, names = PERF_ACQ_(&core->count);
+    int        fits = sum != PERF_NULL_;
+
+    for (id = 1; id < names && fits; id++) {
+        perf_saved_scope_ *one;
+        fits = perf_more_(&saving->scope, &saving->scope_room, saving->scopes,
+                          sizeof *saving->scope);
+        if (!fits)
+            break;
+        one = &saving->scope[saving->scopes];
+        perf_row_fill_(&one->row, core, id, sum);
+        one->bucket = saving->buckets;
+        one->buckets = 0;
+        if (!one->row.count)
+            continue;
+        if (one->row.kind < PERF_KIND_COUNT_)
+            fits = perf_saving_buckets_(saving, sum);
+        one->buckets = saving->buckets - one->bucket;
+        saving->scopes++;
+    }
+    if (!fits)
+        saving->status = PERF_ENOMEM;
+    PERF_FREE(sum);
+}
+
+/* The results that the caller gives. */
+PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_opts *opts)
+{
+    size_t i;
+
+    for (i = 0; i < opts->count; i++) {
+        const perf_results_item *item = &opts->items[i];
+        perf_saved_              one = PERF_ZERO;
+        if (!item->result)
+            continue;
+        one.name = "(unnamed)";
+        if (item->name)
+            one.name = item->name;
+        one.bench = item->result;
+        one.x[0] = item->samples;
+        if (item->samples)
+            one.count = item->count;
+        perf_saving_loop_(saving, one);
+    }
+}
+
+PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
+{
+    perf_results_opts none = PERF_ZERO;
+    perf_saving_      saving = PERF_ZERO;
+    perf_registry_   *core;
+
+    if (!opts)
+        opts = &none;
+    saving.run = perf_run_here_(opts);
+    saving.clock = perf_clock();
+    saving.context = opts->context;
+    if (opts->items) {
+        perf_saving_items_(&saving, opts);
+        return saving;
+    }
+    saving.step_ns = saving.clock.resolution_ns;
+    core = perf_registry_read_();
+    if (!core)
+        return saving;
+    if (perf_lock_(core))                       /* after a fork: forgets the parent's threads     */
+        perf_unlock_(core);
+    perf_saving_loops_(&saving, core);
+    if (!opts->no_scopes)
+        perf_saving_scopes_(&saving, core);
+    return saving;
+}
+
+/* The summary of a loop's arm by the clock that decides. */
+PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *loop, int arm)
+{
+    const perf_ab_result *ab = loop->ab;
+
+    if (!ab)
+        return perf_result_main_(loop->bench);
+    if (ab->decides == PERF_DECIDES_CPU)
+        return arm ? &ab->candidate_cpu : &ab->baseline_cpu;
+    return arm ? &ab->candidate : &ab->baseline;
+}
+
+/* Value i of an arm, by slice; 0: none such. */
+PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
+{
+    double x = 0.0;
+
+    if (i < loop->count)
+        x = loop->x[arm][i];
+    if (!perf_is_duration_(x) || !(x > 1e-200) || !(x < 1e200))
+        return 0.0;
+    return x;
+}
+
+/* 1: value i is there; of a pair, both. */
+PERF_FN int perf_saved_whole_(const perf_saved_ *loop, size_t i)
+{
+    if (!(perf_saved_value_(loop, 0, i) > 0.0))
+        return 0;
+    return !loop->ab || perf_saved_value_(loop, 1, i) > 0.0;
+}
+
+PERF_COLD_FN_ void perf_put_samples_(perf_writer_ *json, const char *key, const perf_saved_ *loop,
+                                     int arm)
+{
+    size_t i;
+
+    json->line = 1;
+    perf_member_open_(json, key, '[');
+    for (i = 0; i < loop->count; i++)
+        if (perf_saved_whole_(loop, i))
+            perf_member_real_(json, PERF_CAST_(const char *, PERF_NULL_),
+                            perf_saved_value_(loop, arm, i));
+    perf_member_close_(json, ']');
+}
+
+/* ---- reading ---- */
+
+#define PERF_READ_RUNS_    100u                     /* of a baseline; writers keep 30             */
+#define PERF_READ_ENTRIES_ 1000000u
+#define PERF_KEEP_RUNS_    30u
+
+/* The figures of a scope, in the order of the members that hold them. */
+enum { PERF_SCOPE_CALLS_, PERF_SCOPE_P50_, PERF_SCOPE_P95_, PERF_SCOPE_P99_, PERF_SCOPE_MEAN_,
+       PERF_SCOPE_FIGURES_ };
+
+typedef struct perf_read_entry_ {
+    const char *name, *run;
+    int         kind;                   /* perf_baseline_kind; 0: a counter, or nothing measured  */
+    int         of_run;                 /* index, or -1                                           */
+    int         scope;                  /* it stands among the scopes                             */
+    size_t      from, to;               /* its text                                               */
+    size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
+    double      figure[PERF_SCOPE_FIGURES_];
+    double      step;                   /* of the clock, in ns; 0: the file does not say          */
+} perf_read_entry_;
+
+typedef struct perf_read_run_ {
+    const char *id, *machine, *cpu, *compiler, *build, *label;
+    double      time_s;
+    double      load;                   /* -1: the file does not say                              */
+    size_t      from, to;               /* its text                                               */
+    int         ours;                   /* 1: of this machine and build, and not this very run    */
+    int         usable;                 /* 1: ours, and not left out                              */
+} perf_read_run_;
+
+typedef struct perf_read_ {
+    perf_reader_      in;               /* its text stays: parts are copied when a run is added   */
+    double           *value;
+    perf_read_entry_ *entry;
+    perf_read_entry_ **order;           /* entries by kind, name, run                             */
+    perf_read_run_   *run;
+    size_t            values, entries, runs, value_room, entry_room, run_room;
+} perf_read_;
+
+/* A list of times; returns how many. */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
+{
+    size_t count = 0, at;
+    double x;
+
+    while (perf_read_next_(&file->in, &count, '[', ']')) {
+        at = file->in.at;
+        x = perf_read_figure_(&file->in);
+        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
+            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
+                             SIZE_MAX))
+            return 0;
+        file->value[file->values++] = x;
+    }
+    return count;
+}
+
+PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *entry)
+{
+    if (perf_read_room_(&file->in, &file->entry, &file->entry_room, file->entries, sizeof *entry,
+                        PERF_READ_ENTRIES_))
+        file->entry[file->entries++] = *entry;
+}
+
+/* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
+PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
+{
+    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP };
+    static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
+                                        PERF_NULL_};
+    perf_members_    members = {names, 0, {0}};
+    perf_read_entry_ entry = PERF_ZERO;
+    size_t           candidate = 0, candidates = 0;
+    int              member, wrong;
+
+    entry.from = file->in.at;
+    entry.run = "";
+    entry.of_run = -1;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member == NAME) {
+            entry.name = perf_read_string_(&file->in);
+        } else if (member == RUN) {
+            entry.run = perf_read_string_(&file->in);
+        } else if (member == STEP) {
+            entry.step = perf_read_figure_(&file->in);
+        } else if (member == CANDIDATE) {
+            candidate = file->values;
+            candidates = perf_read_times_(file);
+        } else {
+            entry.value = file->values;
+            entry.values = perf_read_times_(file);
+        }
+    }
+    entry.to = file->in.at;
+    wrong = !entry.name || (members.has[SAMPLES] && members.has[BASELINE]);
+    if (members.has[CANDIDATE])
+        wrong |= candidates != entry.values || candidate != entry.value + entry.values;
+    if (entry.values && members.has[CANDIDATE])
+        entry.kind = PERF_BASELINE_AB;
+    else if (entry.values && !members.has[BASELINE])    /* without a candidate it is nothing      */
+        entry.kind = PERF_BASELINE_BENCH;
+    (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
+    perf_read_keep_(file, &entry);
+}
+
+/* A figure of a scope; null is written for what is infinite or none. */
+PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
+{
+    if (perf_read_peek_(&file->in) != 'n')
+        return perf_read_number_(&file->in);
+    return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
+}
+
+/* A scope, or a counter, which has no median and may hold any number. */
+PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
+{
+    enum { NAME, RUN, FIGURE };
+    static const char *const names[] = {"name", "run", "calls", "p50", "p95", "p99", "mean",
+                                        PERF_NULL_};
+    perf_members_    members = {names, 0, {0}};
+    perf_read_entry_ entry = PERF_ZERO;
+    int              member, i;
+
+    entry.from = file->in.at;
+    entry.scope = 1;
+    entry.run = "";
+    entry.of_run = -1;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member == NAME)
+            entry.name = perf_read_string_(&file->in);
+        else if (member == RUN)
+            entry.run = perf_read_string_(&file->in);
+        else
+            entry.figure[member - FIGURE] = perf_read_or_null_(file);
+    }
+    entry.to = file->in.at;
+    if (members.has[FIGURE + PERF_SCOPE_P50_] && entry.figure[PERF_SCOPE_CALLS_] >= 1.0)
+        entry.kind = PERF_BASELINE_SCOPE;
+    (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
+    for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
+        (void)perf_read_need_(&file->in, perf_is_finite_(entry.figure[i]), entry.from, PERF_ERANGE);
+    perf_read_keep_(file, &entry);
+}
+
+PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
+{
+    enum { TEXTS = 6, TIME = TEXTS, LOAD };
+    static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
+                                        "time", "load", PERF_NULL_};
+    perf_members_  members = {names, 0, {0}};
+    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0};
+    const char   **text[TEXTS];
+    int            member;
+
+    text[0] = &run.id;
+    text[1] = &run.machine;
+    text[2] = &run.cpu;
+    text[3] = &run.compiler;
+    text[4] = &run.build;
+    text[5] = &run.label;
+    run.from = file->in.at;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member < TEXTS)
+            *text[member] = perf_read_string_(&file->in);
+        else if (member == TIME)
+            run.time_s = perf_read_figure_(&file->in);
+        else
+            run.load = perf_read_figure_(&file->in);
+    }
+    run.to = file->in.at;
+    if (perf_read_room_(&file->in, &file->run, &file->run_room, file->runs, sizeof run,
+                        PERF_READ_RUNS_))
+        file->run[file->runs++] = run;
+}
+
+/* By kind and name. */
+PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
+{
+    if (a->kind != b->kind)
+        return a->kind - b->kind;
+    return strcmp(a->name, b->name);
+}
+
+/* By kind, name, run and place in the file, for qsort. */
+PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
+{
+    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
+    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
+    const int               order = perf_read_compare_(a, b);
+
+    if (order)
+        return order;
+    if (a->of_run != b->of_run)
+        return a->of_run - b->of_run;
+    return (a > b) - (a < b);
+}
+
+/* The index of a run; -1: there is none such. */
+PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
+{
+    size_t i;
+
+    for (i = 0; i < file->runs; i++)
+        if (!strcmp(file->run[i].id, id))
+            return PERF_CAST_(int, i);
+    return -1;
+}
+
+/* Finds the run of each entry, then sorts. */
+PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
+{
+    size_t i;
+
+    file->order = PERF_CAST_(perf_read_entry_ **,
+                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
+    if (!file->order) {
+        (void)perf_read_fail_(&file->in, PERF_ENOMEM);
+        return;
+    }
+    for (i = 0; i < file->entries; i++) {
+        perf_read_entry_ *entry = &file->entry[i];
+        file->order[i] = entry;
+        if (i && !strcmp(entry->run, entry[-1].run))
+            entry->of_run = entry[-1].of_run;
+        else
+            entry->of_run = perf_read_run_index_(file, entry->run);
+    }
+    qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
+}
+
+/* The whole document.  file->file.in.status says how it went; perf_read_free_ whatever it says. */
+PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size)
+{
+    enum { VERSION, RUNS, BENCHMARKS, SCOPES };
+    static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
+    perf_members_ members = {names, 0, {0}};
+    size_t        element;
+    double        version;
+    int           member;
+
+    memset(file, 0, sizeof *file);
+    if (!perf_reader_open_(&file->in, text, size))
+        return;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member == VERSION) {
+            version = perf_read_figure_(&file->in);
+            (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
+                                  PERF_EFORMAT);
+            continue;
+        }
+        for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
+            if (member == RUNS)
+                perf_read_run_of_(file);
+            else if (member == SCOPES)
+                perf_read_scope_of_(file);
+            else
+                perf_read_loop_of_(file);
+        }
+    }
+    if (perf_read_peek_(&file->in))             /* something behind the end                       */
+        (void)perf_read_fail_(&file->in, PERF_EFORMAT);
+    if (perf_read_need_(&file->in, members.has[VERSION], 0, PERF_EFORMAT))
+        perf_read_link_(file);
+}
+
+PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
+{
+    PERF_FREE(file->in.decoded);
+    PERF_FREE(file->value);
+    PERF_FREE(file->entry);
+    PERF_FREE(file->order);
+    PERF_FREE(file->run);
+}
+
+/* Why a file does not open; PERF_ENODATA: there is none. */
+PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
+{
+    unsigned mode;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
+}
+
+/* A file in memory; PERF_FREE it.  NULL: *status says why; PERF_ENODATA: there is no such file. */
+PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
+{
+    const size_t page = 4096;
+    char        *text = PERF_CAST_(char *, PERF_NULL_);
+    FILE        *file = PERF_CAST_(FILE *, PERF_NULL_);
+    size_t       room = 0, pages = 0, got;
+
+    *size = 0;
+    *status = PERF_OK;
+    if (path && *path)
+        file = perf_file_read_(path);
+    if (!file) {
+        *status = perf_read_refused_(path);
+        return text;
+    }
+    do {
+        got = 0;
+        if (perf_more_(&text, &room, pages++, page))
+            got = fread(text + *size, 1, page, file);
+        else
+            *status = PERF_ENOMEM;
+        *size += got;
+    } while (got == page && *size <= PERF_READ_BYTES_);
+    if (ferror(file))
+        *status = PERF_EIO;
+    else if (*size > PERF_READ_BYTES_)
+        *status = PERF_ELIMIT;
+    (void)fclose(file);
+    if (*status != PERF_OK) {
+        PERF_FREE(text);
+        text = PERF_CAST_(char *, PERF_NULL_);
+        *size = 0;
+    }
+    return text;
+}
+
+/* ---- our own JSON ---- */
+
+PERF_COLD_FN_ void perf_put_summary_(perf_writer_ *json, const char *key, const perf_summary *time)
+{
+    json->line = 1;
+    perf_member_open_(json, key, '{');
+    perf_member_whole_(json, "count", time->count);
+    perf_member_real_(json, "min", time->min);
+    perf_member_real_(json, "mean", time->mean);
+    perf_member_real_(json, "std", time->std);
+    perf_member_real_(json, "p50", time->p50);
+    perf_member_real_(json, "p50_low", time->p50_low);
+    perf_member_real_(json, "p50_high", time->p50_high);
+    perf_member_real_(json, "p95", time->p95);
+    perf_member_real_(json, "p99", time->p99);
+    perf_member_real_(json, "max", time->max);
+    perf_member_close_(json, '}');
+}
+
+/* What a bench and an A/B loop have in common. */
+PERF_COLD_FN_ void perf_put_outcome_(perf_writer_ *json, const char *design, perf_status status,
+                                     uint32_t warnings)
+{
+    const char *const element = PERF_CAST_(const char *, PERF_NULL_);
+    uint32_t          bit;
+
+    perf_member_text_(json, "unit", "ns");
+    perf_member_text_(json, "design", design);
+    perf_member_text_(json, "status", perf_status_text(status));
+    perf_member_open_(json, "warnings", '[');
+    for (bit = 1; bit && bit <= warnings; bit <<= 1)
+        if (warnings & bit)
+            perf_member_text_(json, element, perf_warning_text(bit));
+    perf_member_close_(json, ']');
+}
+
+/* The step of the clock in ns an iteration, if known.  Processor time is in whole ns. */
+PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving,
+                                  perf_decides decides, uint64_t batch)
+{
+    double step = saving->step_ns;
+
+    if (!(step > 0.0) || !batch)
+        return;
+    if (step < 1.0 && decides == PERF_DECIDES_CPU)
+        step = 1.0;
+    perf_member_real_(json, "step", step / PERF_CAST_(double, batch));
+}
+
+/* Which clock decides, where processor time was taken at all (`timed` times). */
+PERF_COLD_FN_ void perf_put_decides_(perf_writer_ *json, perf_decides decides, uint64_t timed)
+{
+    if (timed)
+        perf_member_text_(json, "decides", decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+}
+
+PERF_COLD_FN_ void perf_put_bench_settings_(perf_writer_ *json, const perf_bench_opts *opts)
+{
+    json->line = 1;
+    perf_member_open_(json, "settings", '{');
+    perf_member_real_(json, "warmup", opts->warmup);
+    perf_member_real_(json, "samples", opts->samples);
+    perf_member_real_(json, "rel_ci", opts->rel_ci);
+    perf_member_real_(json, "max_seconds", opts->max_seconds);
+    perf_member_real_(json, "slice_ns", opts->slice_ns);
+    perf_member_real_(json, "bytes", opts->bytes);
+    perf_member_real_(json, "items", opts->items);
+    perf_member_close_(json, '}');
+}
+
+/* The user's numbers, and what all threads move in a second. */
+PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *own)
+{
+    int i;
+
+    if (!own)
+        return;
+    if (own->counter[0][0]) {
+        json->line = 1;
+        perf_member_open_(json, "counters", '{');
+        for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++)
+            perf_member_real_(json, own->counter[i], own->value[i]);
+        perf_member_close_(json, '}');
+    }
+    if (own->threads)
+        perf_member_whole_(json, "threads", PERF_CAST_(uint64_t, own->threads));
+}
+
+PERF_COLD_FN_ void perf_put_rate_(perf_writer_ *json, const char *key, double rate)
+{
+    if (rate > 0.0)
+        perf_member_real_(json, key, rate);
+}
+
+PERF_COLD_FN_ void perf_put_bench_json_(perf_writer_ *json, const perf_saving_ *saving,
+                                        const perf_saved_ *loop)
+{
+    const perf_result *result = loop->bench;
+
+    perf_put_outcome_(json, "separate", result->status, result->warnings);
+    perf_member_real_(json, "first_ns", result->first_ns);
+    perf_member_real_(json, "overhead_ns", result->overhead_ns);
+    perf_member_whole_(json, "batch", result->batch);
+    perf_member_whole_(json, "iterations", result->iterations);
+    perf_put_bench_settings_(json, &result->opts);
+    perf_put_loop_numbers_(json, loop->own);
+    perf_put_rate_(json, "gb_per_s", result->gb_per_s);
+    perf_put_rate_(json, "items_per_s", result->items_per_s);
+    perf_put_rate_(json, "gflop_per_s", result->gflop_per_s);
+    perf_put_step_(json, saving, result->decides, result->batch);
+    perf_put_decides_(json, result->decides, result->cpu.count);
+    if (result->time.count)
+        perf_put_summary_(json, "summary", perf_saved_summary_(loop, 0));
+    perf_put_samples_(json, "samples", loop, 0);
+}
+
+PERF_COLD_FN_ void perf_put_interval_json_(perf_writer_ *json, const char *key,
+                                           const perf_interval *x)
+{
+    const char *const element = PERF_CAST_(const char *, PERF_NULL_);
+
+    perf_member_open_(json, key, '[');
+    perf_member_real_(json, element, x->low);
+    perf_member_real_(json, element, x->estimate);
+    perf_member_real_(json, element, x->high);
+    perf_member_close_(json, ']');
+}
+
+PERF_COLD_FN_ void perf_put_verdict_json_(perf_writer_ *json, const perf_verdict *verdict)
+{
+    char      text[80];
+    perf_out_ rule = perf_out_open_(text, sizeof text);
+
+    perf_put_rule_(&rule, &verdict->rule);
+    json->line = 1;
+    perf_member_open_(json, "verdict", '{');
+    perf_member_text_(json, "decision", perf_decision_text(verdict->decision));
+    perf_member_text_(json, "rule", text);
+    perf_member_text_(json, "reason", verdict->reason ? verdict->reason : "");
+    perf_member_real_(json, "confidence", verdict->confidence);
+    perf_put_interval_json_(json, "ratio", &verdict->ratio);
+    perf_put_interval_json_(json, "speedup", &verdict->speedup);
+    perf_member_close_(json, '}');
+}
+
+PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *saving,
+                                     const perf_saved_ *loop)
+{
+    const perf_ab_result *result = loop->ab;
+    uint64_t              batch = result->batch_candidate;
+
+    if (result->batch_baseline < batch)
+        batch = result->batch_baseline;
+    perf_put_outcome_(json, "pairs", result->status, result->warnings);
+    perf_member_real_(json, "overhead_ns", result->overhead_ns);
+    perf_member_real_(json, "seconds", result->seconds);
+    json->line = 1;
+    perf_member_open_(json, "settings", '{');
+    perf_member_real_(json, "min_pairs", result->opts.min_pairs);
+    perf_member_real_(json, "max_pairs", result->opts.max_pairs);
+    perf_member_real_(json, "max_seconds", result->opts.max_seconds);
+    perf_member_real_(json, "slice_ns", result->opts.slice_ns);
+    perf_member_close_(json, '}');
+    perf_put_verdict_json_(json, &result->verdict);
+    perf_put_step_(json, saving, result->decides, batch);
+    perf_put_decides_(json, result->decides, result->baseline_cpu.count);
+    if (result->baseline.count) {
+        perf_put_summary_(json, "summary_baseline", perf_saved_summary_(loop, 0));
+        perf_put_summary_(json, "summary_candidate", perf_saved_summary_(loop, 1));
+    }
+    perf_put_samples_(json, "baseline", loop, 0);
+    perf_put_samples_(json, "candidate", loop, 1);
+}
+
+/* 1: that kind of row has a figure in this column of perf_row_numbers_. */
+PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
+{
+    enum { MEAN = 2, MIN = 3, MAX = 7, LAST = 8 };
+
+    if (kind < PERF_KIND_COUNT_)
+        return column != LAST;
+    if (kind == PERF_KIND_COUNT_)
+        return column == MEAN || column == MIN || column == MAX || column == LAST;
+    return 0;
+}
+
+/* Times in ns; a bucket is written as its middle and the calls in it. */
+PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *saving,
+                                        const perf_saved_scope_ *scope)
+{
+    static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
+                                                      "p95", "p99", "max", "last"};
+    const char *const element = PERF_CAST_(const char *, PERF_NULL_);
+    double            figure[PERF_COLUMNS_];
+    size_t            i;
+
+    perf_row_numbers_(&scope->row, saving->clock.tick_ns, figure);
+    perf_member_text_(json, "kind", perf_kind_text_(scope->row.kind));
+    if (scope->row.kind < PERF_KIND_COUNT_)
+        perf_member_text_(json, "unit", "ns");
+    perf_member_whole_(json, "calls", scope->row.count);
+    for (i = 0; i < PERF_COLUMNS_; i++)
+        if (perf_row_has_(scope->row.kind, i))
+            perf_member_real_(json, column[i], figure[i]);
+    if (!scope->buckets)
+        return;
+    json->line = 1;
+    perf_member_open_(json, "buckets", '[');
+    for (i = 0; i < scope->buckets; i++) {
+        const perf_saved_bucket_ *bucket = &saving->bucket[scope->bucket + i];
+        perf_member_open_(json, element, '[');
+        perf_member_real_(json, element, perf_bucket_value_(bucket->index) * saving->clock.tick_ns);
+        perf_member_whole_(json, element, bucket->count);
+        perf_member_close_(json, ']');
+    }
+    perf_member_close_(json, ']');
+}
+
+/* 1: that run of the old file stays when one is added: another run, among the newest.  Entries that
+ * name no run (-1) stay.                                                                         */
+PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
+{
+    const perf_read_ *old = saving->old;
+    size_t            i, later = 0;
+
+    if (run < 0)
+        return 1;
+    if (!strcmp(old->run[run].id, saving->run.id))
+        return 0;
+    for (i = PERF_CAST_(size_t, run) + 1; i < old->runs; i++)
+        if (strcmp(old->run[i].id, saving->run.id) != 0)
+            later++;
+    return later + 1 < PERF_KEEP_RUNS_;
+}
+
+/* A part of the old file, as it stood there. */
+PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size_t from, size_t to)
+{
+    json->line = 1;
+    perf_member_key_(json, PERF_CAST_(const char *, PERF_NULL_));
+    perf_put_n_(json->out, old->in.text + from, to - from);
+}
+
+/* Begins an entry of ours. */
+PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const char *name, const char *run)
+{
+    json->line = 1;
+    perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
+    perf_member_text_(json, "name", name);
+    perf_member_text_(json, "run", run);
+}
+
+/* The entries that are kept, as they stood in the old file, then ours: loops, or scopes. */
+PERF_COLD_FN_ void perf_put_entries_(perf_writer_ *json, const perf_saving_ *saving, int scopes)
+{
+    const perf_read_ *old = saving->old;
+    size_t            i;
+
+    for (i = 0; old && i < old->entries; i++) {
+        const perf_read_entry_ *entry = &old->entry[i];
+        if (entry->scope == scopes && perf_keep_run_(saving, entry->of_run))
+            perf_put_old_(json, old, entry->from, entry->to);
+    }
+    for (i = 0; scopes && i < saving->scopes; i++) {
+        perf_put_entry_head_(json, saving->scope[i].row.name, saving->run.id);
+        perf_put_scope_json_(json, saving, &saving->scope[i]);
+        perf_member_close_(json, '}');
+    }
+    for (i = 0; !scopes && i < saving->loops; i++) {
+        const perf_saved_ *loop = &saving->loop[i];
+        perf_put_entry_head_(json, loop->name, saving->run.id);
+        if (loop->ab)
+            perf_put_ab_json_(json, saving, loop);
+        else
+            perf_put_bench_json_(json, saving, loop);
+        perf_member_close_(json, '}');
+    }
+}
+
+/* This run: when, where, how, and what the user says of it. */
+PERF_COLD_FN_ void perf_put_run_json_(perf_writer_ *json, const perf_saving_ *saving)
+{
+    const perf_run_ *run = &saving->run;
+    char             date[40];
+    perf_out_        out = perf_out_open_(date, sizeof date);
+    size_t           i;
+
+    perf_put_date_(&out, run->time_s);
+    perf_put_char_(&out, 'Z');
+    json->line = 1;
+    perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
+    perf_member_text_(json, "run", run->id);
+    perf_member_text_(json, "date", date);
+    perf_member_real_(json, "time", run->time_s);
+    perf_member_text_(json, "machine", run->machine);
+    perf_member_text_(json, "cpu", run->cpu);
+    perf_member_real_(json, "cores", run->cores);
+    perf_member_text_(json, "os", run->os);
+    perf_member_text_(json, "compiler", run->compiler);
+    perf_member_text_(json, "build", run->build);
+    if (run->label[0])
+        perf_member_text_(json, "label", run->label);
+    if (run->load >= 0.0)
+        perf_member_real_(json, "load", run->load);
+    perf_member_whole_(json, "perf_h", PERF_VERSION);
+    perf_member_text_(json, "clock", saving->clock.name);
+    perf_member_real_(json, "clock_resolution_ns", saving->clock.resolution_ns);
+    perf_member_real_(json, "clock_error_ppm", saving->clock.error_ppm);
+    if (saving->context && saving->context[0] && saving->context[1]) {
+        json->line = 1;
+        perf_member_open_(json, "context", '{');
+        for (i = 0; saving->context[i] && saving->context[i + 1]; i += 2)
+            perf_member_text_(json, saving->context[i], saving->context[i + 1]);
+        perf_member_close_(json, '}');
+    }
+    perf_member_close_(json, '}');
+}
+
+PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
+{
+    const perf_saving_ *saving = PERF_CAST_(const perf_saving_ *, with);
+    const perf_read_   *old = saving->old;
+    perf_writer_          json = {PERF_NULL_, 0, 0};
+    size_t              i;
+
+    json.out = out;
+    perf_member_open_(&json, PERF_CAST_(const char *, PERF_NULL_), '{');
+    perf_member_whole_(&json, "perf_results", 1);
+    json.line = 1;
+    perf_member_open_(&json, "runs", '[');
+    for (i = 0; old && i < old->runs; i++)
+        if (perf_keep_run_(saving, PERF_CAST_(int, i)))
+            perf_put_old_(&json, old, old->run[i].from, old->run[i].to);
+    perf_put_run_json_(&json, saving);
+    perf_member_close_(&json, ']');
+    json.line = 1;
+    perf_member_open_(&json, "benchmarks", '[');
+    perf_put_entries_(&json, saving, 0);
+    perf_member_close_(&json, ']');
+    json.line = 1;
+    perf_member_open_(&json, "scopes", '[');
+    perf_put_entries_(&json, saving, 1);
+    perf_member_close_(&json, ']');
+    perf_member_close_(&json, '}');
+    perf_put_char_(out, '\n');
+}
+
+/* ---- writing ---- */
+
+PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *saving)
+{
+    size_t i;
+
+    for (i = 0; i < saving->loops; i++)
+        PERF_FREE(saving->loop[i].numbered);
+    PERF_FREE(saving->loop);
+    PERF_FREE(saving->scope);
+    PERF_FREE(saving->bucket);
+}
+
+/* What our own reader says of our own text: one that it refuses is never written. */
+PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
+{
+    perf_read_  file;
+    perf_status status;
+
+    perf_read_results_(&file, text, len);
+    status = file.in.status;
+    perf_read_free_(&file);
+    return status;
+}
+
+/* 1: they are within their ranges. */
+PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
+{
+    return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
+}
+
+/* What there is to write, as `put` writes it, with what is kept of `old`, if not NULL.  NULL:
+ * *status says why.                                                                              */
+PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+                                      const perf_results_opts *opts, const perf_read_ *old,
+                                      size_t *len, perf_status *status)
+{
+    perf_registry_ *core = perf_registry_read_();
+    char           *text = PERF_CAST_(char *, PERF_NULL_);
+    perf_saving_    saving;
+    int             held;
+
+    *len = 0;
+    *status = PERF_EINVAL;
+    if (!perf_results_opts_good_(opts))
+        return text;
+    held = core && perf_loops_hold_(core);      /* not given back while it reads                  */
+    saving = perf_saving_take_(opts);
+    *status = saving.status;
+    saving.old = old;
+    if (saving.status == PERF_OK)
+        text = perf_text_make_(put, &saving, len, status);
+    if (held)
+        perf_loops_let_(core);
+    perf_saving_free_(&saving);
+    if (text && put == perf_put_own_)
+        *status = perf_text_refused_(text, *len);
+    if (*status == PERF_OK)
+        return text;
+    PERF_FREE(text);
+    return PERF_CAST_(char *, PERF_NULL_);
+}
+
+typedef struct perf_text_file_ {
+    perf_file_  file;
+    const char *text;
+    size_t      len;
+} perf_text_file_;
+
+/* 1: the file holds the text and no more. */
+PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
+{
+    char   part[4096];
+    size_t got, at = 0;
+
+    if (fseek(file, 0, SEEK_SET))
+        return 0;
+    while ((got = fread(part, 1, sizeof part, file)) > 0) {
+        if (got > len - at || memcmp(part, text + at, got) != 0)
+            return 0;
+        at += got;
+    }
+    return at == len && !ferror(file);
+}
+
+PERF_COLD_FN_ void perf_text_go_(void *with)
+{
+    perf_text_file_ *text = PERF_CAST_(perf_text_file_ *, with);
+    perf_file_      *file = &text->file;
+
+    if (!perf_out_write_(file->file, text->text, text->len, 0))
+        file->failed = 1;
+    if (file->durable && !file->direct && !perf_text_is_there_(file->file, text->text, text->len))
+        file->failed = 1;
+}
+
+/* durable: read back, and on the disk before it replaces what was there. */
+PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
+                                            void (*put)(perf_out_ *, const void *),
+                                            const perf_results_opts *opts, const perf_read_ *old,
+                                            int durable)
+{
+    perf_text_file_ file = PERF_ZERO;
+    perf_status     status;
+    char           *text;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    file.file.durable = durable;
+    text = perf_saving_make_(put, opts, old, &file.len, &status);
+    file.text = text;
+    if (text)
+        status = perf_file_save_(path, &file.file, perf_text_go_, &file);
+    PERF_FREE(text);
+    return status;
+}
+
+/* Writes a text, and frees it.  text NULL: returns `status`, which says why. */
+PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf_status status)
+{
+    if (text && !perf_out_write_(file, text, len, 0))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
+}
+
+PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, const void *),
+                                          const perf_results_opts *opts)
+{
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file)
+        return PERF_EINVAL;
+    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
+    return perf_text_to_(file, text, len, status);
+}
+
+PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
+{
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
+}
+
+PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
+{
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    return perf_saving_to_(file, perf_put_own_, opts);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_SAVED_H */

@@ -1,0 +1,225 @@
+/* history.c DIR: what saved runs say of each other.  A run that lies far off is left out and named; a
+ * change that came with a saved run is found on every later night, and with the label of that run; a
+ * creep is found; histories without a change stay without one.  Random, from a printed seed.      */
+#define _GNU_SOURCE 1
+#include <stdint.h>
+#include <stdlib.h>
+static uint64_t now_ns = 1000000;
+static uint64_t fake_clock(void)
+{
+    return now_ns += 1;
+}
+#define PERF_CLOCK_FN fake_clock
+#include "perf.h"
+#include "perf_results.h"
+
+#include "check.h"
+#include "numbers.h"
+
+enum { ENTRIES = 6, SLICES = 5 };
+
+static char              path[500];
+static uint64_t          dice = 20261125;
+static double            values[ENTRIES][SLICES];
+static perf_result       results[ENTRIES];
+static perf_results_item items[ENTRIES];
+static const char *const names[ENTRIES] = {"a", "b", "c", "d", "e", "f"};
+
+static double normal(void)
+{
+    double sum = 0.0;
+    int    i;
+
+    for (i = 0; i < 12; i++)
+        sum += (double)(check_random(&dice) >> 11) / 9007199254740992.0;
+    return sum - 6.0;
+}
+
+/* The run of that night: entries that take `level`[i] times 100 ns, give or take 1 %. */
+static perf_results_opts night(int number, size_t entries, const double *level)
+{
+    static char       id[16], label[16];
+    perf_results_opts o = PERF_ZERO;
+    size_t            i, k;
+
+    for (i = 0; i < entries; i++) {
+        double time = 100.0 * level[i] * (1.0 + 0.01 * normal());
+        for (k = 0; k < SLICES; k++)
+            values[i][k] = time * (1.0 + 0.001 * (double)k);
+        memset(&results[i], 0, sizeof results[i]);
+        results[i].time = perf_summarize(values[i], SLICES);
+        items[i].name = names[i];
+        items[i].result = &results[i];
+        items[i].samples = values[i];
+        items[i].count = SLICES;
+    }
+    snprintf(id, sizeof id, "run%d", number);
+    snprintf(label, sizeof label, "commit%d", number);
+    o.items = items;
+    o.count = entries;
+    o.run = id;
+    o.label = label;
+    o.machine = "m";
+    o.time_s = 1.79e9 + 86400.0 * number;
+    return o;
+}
+
+/* Nights of the same times, the one of number `odd` with `by` times all of them or only the first. */
+static void history(int nights, size_t entries, int odd, double by, int only_first)
+{
+    double level[ENTRIES];
+    int    n;
+    size_t i;
+
+    (void)remove(path);
+    for (n = 0; n < nights; n++) {
+        perf_results_opts o;
+        for (i = 0; i < entries; i++)
+            level[i] = n == odd && (!only_first || i == 0) ? by : 1.0;
+        o = night(n, entries, level);
+        CHECK(perf_baseline_add(path, &o) == PERF_OK, "add");
+    }
+}
+
+static perf_baseline check(int number, size_t entries, double first)
+{
+    double             level[ENTRIES] = {1, 1, 1, 1, 1, 1};
+    perf_baseline_opts o = PERF_ZERO;
+
+    level[0] = first;
+    o.now = night(number, entries, level);
+    return perf_baseline_check(path, &o);
+}
+
+static int says(const perf_baseline *b, const char *words)
+{
+    char   text[8000];
+    FILE  *f = tmpfile();
+    size_t n;
+
+    CHECK(f && perf_baseline_to(f, b) == PERF_OK, "write");
+    rewind(f);
+    n = fread(text, 1, sizeof text - 1, f);
+    text[n] = '\0';
+    (void)fclose(f);
+    if (!strstr(text, words))
+        printf("not in the table: %s\n%s", words, text);
+    return strstr(text, words) != NULL;
+}
+
+/* One run of 8 and of 16 that is off, by 30 % to tenfold, slower and faster: +12 % is found as without. */
+static void one_bad_run(void)
+{
+    static const double by[] = {1.3, 2.0, 10.0, 0.5};
+    size_t k;
+    int    runs;
+
+    for (runs = 8; runs <= 16; runs += 8)
+        for (k = 0; k < sizeof by / sizeof *by; k++) {
+            perf_baseline b;
+            history(runs, ENTRIES, 4, by[k], 0);
+            b = check(runs, ENTRIES, 1.12);
+            CHECK(b.status == PERF_OK && b.entries == ENTRIES && b.odds == 1, "%g: %lu", by[k],
+                  (unsigned long)b.odds);
+            CHECK(b.entry[0].verdict.decision == PERF_REJECT && b.rejected <= 1, "%d runs, %g: %s", runs, by[k],
+                  perf_decision_text(b.entry[0].verdict.decision));
+            CHECK(b.entry[0].runs == (size_t)runs - 1, "%lu", (unsigned long)b.entry[0].runs);
+            CHECK(b.odds == 1 && b.odd[0].number == 5 && !b.odd[0].entry && !strcmp(b.odd[0].run, "run4") &&
+                      !strcmp(b.odd[0].label, "commit4") && b.odd[0].ratio > 0.94 * by[k] &&
+                      b.odd[0].ratio < 1.06 * by[k], "%g", by[k]);
+            CHECK(says(&b, runs == 8 ? "run 5 of 8 (20" : "run 5 of 16 (20") && says(&b, ", commit4) is ") &&
+                      says(&b, " % off: left out\n"), "named");
+            perf_baseline_free(&b);
+        }
+}
+
+/* What is no exception stays in: two of eight, a tenth, one entry of several that has a second speed,
+ * fewer runs than would be left.                                                                   */
+static void kept(void)
+{
+    perf_baseline b;
+
+    history(8, ENTRIES, 4, 1.1, 0);
+    b = check(8, ENTRIES, 1.0);
+    CHECK(b.odds == 0 && b.entry[0].runs == 8, "a tenth");
+    perf_baseline_free(&b);
+    history(8, ENTRIES, 4, 1.2, 1);
+    b = check(8, ENTRIES, 1.0);
+    CHECK(b.odds == 0 && b.entry[0].runs == 8, "one entry by a fifth");
+    perf_baseline_free(&b);
+    history(8, ENTRIES, 4, 2.0, 1);
+    b = check(8, ENTRIES, 1.12);
+    CHECK(b.odds == 1 && b.odd[0].entry && !strcmp(b.odd[0].entry, "a") && b.entry[0].runs == 7 &&
+              b.entry[1].runs == 8, "one entry twofold");
+    CHECK(says(&b, "a: run 5 of 8 (20"), "named");
+    perf_baseline_free(&b);
+    history(6, ENTRIES, 4, 2.0, 0);
+    b = check(6, ENTRIES, 1.0);
+    CHECK(b.odds == 0 && b.entry[0].runs == 6, "five are too few");
+    perf_baseline_free(&b);
+    history(7, ENTRIES, 4, 2.0, 0);
+    {
+        double            level[ENTRIES] = {2, 2, 2, 2, 2, 2};
+        perf_results_opts o = night(7, ENTRIES, level);
+        CHECK(perf_baseline_add(path, &o) == PERF_OK, "add");
+    }
+    b = check(8, ENTRIES, 1.0);
+    CHECK(b.odds == 0 && b.entry[0].runs == 8, "two of eight");
+    perf_baseline_free(&b);
+}
+
+/* Nightly compare, then add: on which nights the first entry is REJECTed.  step: a level from night 12 on;
+ * creep: so much more each night; back: from that night on as before.                              */
+static int nights_rejected(double step, double creep, int back, int from, int to, int *since)
+{
+    int n, rejected = 0;
+
+    *since = 0;
+    (void)remove(path);
+    for (n = 0; n < to; n++) {
+        double             level[ENTRIES] = {1, 1, 1, 1, 1, 1};
+        perf_baseline_opts o = PERF_ZERO;
+        perf_baseline      b;
+        level[0] = 1.0 + creep * n;
+        if (n >= 12 && n < back)
+            level[0] += step;
+        o.now = night(n, ENTRIES, level);
+        if (n >= from) {
+            b = perf_baseline_check(path, &o);
+            rejected += b.entry[0].decision == PERF_REJECT;
+            *since += b.entry[0].since != NULL;
+            if (b.entry[0].since && step > 0.0 && n < back && n > 13)
+                CHECK(b.entry[0].since_number == 13 && !strcmp(b.entry[0].since_label, "commit12") &&
+                          says(&b, "REJECT: since run 13 (commit12)\n"), "night %d: since %lu", n,
+                      (unsigned long)b.entry[0].since_number);
+            CHECK(b.entry[1].decision != PERF_REJECT && !b.entry[1].since, "night %d: another entry", n);
+            perf_baseline_free(&b);
+        }
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    return rejected;
+}
+
+static void changes(void)
+{
+    int since, found;
+
+    found = nights_rejected(0.15, 0.0, 99, 14, 28, &since);
+    CHECK(found == 14 && since == 14, "a step: on %d of 14 nights, %d with since", found, since);
+    found = nights_rejected(0.15, 0.0, 16, 17, 24, &since);
+    CHECK(found == 0 && since == 0, "it is back: %d, %d", found, since);
+    found = nights_rejected(0.0, 0.0075, 99, 16, 24, &since);
+    CHECK(found == 8, "a creep: on %d of 8 nights, %d with since", found, since);
+    found = nights_rejected(0.0, 0.0, 99, 8, 36, &since);
+    CHECK(found == 0 && since == 0, "nothing: %d, %d", found, since);
+}
+
+int main(int argc, char **argv)
+{
+    printf("seed %lu\n", (unsigned long)dice);
+    snprintf(path, sizeof path, "%s/history.json", argc > 1 ? argv[1] : ".");
+    one_bad_run();
+    kept();
+    changes();
+    return check_done();
+}
