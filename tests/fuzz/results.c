@@ -32,13 +32,13 @@ static void added(const char *text, size_t size, const perf_results_opts *opts)
     char        *out;
 
     perf_read_results_(&r, text, size);
-    must(r.status == PERF_OK, "accepted once, refused the second time");
+    must(r.in.status == PERF_OK, "accepted once, refused the second time");
     s.old = &r;
     out = perf_text_make_(perf_put_own_, &s, &len, &status);
     must(out && status == PERF_OK, "no text");
     perf_read_results_(&again, out, len);
-    must(again.status == PERF_OK || again.status == PERF_ELIMIT, "our own output is refused");
-    must(again.status != PERF_OK || again.runs <= PERF_READ_RUNS_, "too many runs");
+    must(again.in.status == PERF_OK || again.in.status == PERF_ELIMIT, "our own output is refused");
+    must(again.in.status != PERF_OK || again.runs <= PERF_READ_RUNS_, "too many runs");
     free(out);
     perf_read_free_(&again);
     perf_read_free_(&r);
