@@ -885,15 +885,15 @@ PERF_FN uint64_t perf_signed_rank_counted_(size_t n, double tail)
  * 0.25 to 0.00001 (tests/stats/oracle.c).                                                        */
 PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
 {
-    double   all = PERF_CAST_(double, n), near;
+    double   all = PERF_CAST_(double, n), guess;
     uint64_t k = 0;
 
     if (n <= PERF_SIGNED_RANK_COUNTED_)
         return perf_signed_rank_counted_(n, tail);
-    near = all * (all + 1.0) / 4.0 + perf_normal_quantile_(tail) *
-           perf_sqrt_(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
-    if (near >= 1.0)
-        k = PERF_CAST_(uint64_t, near);             /* by the normal law, then steps              */
+    guess = all * (all + 1.0) / 4.0 + perf_normal_quantile_(tail) *
+            perf_sqrt_(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
+    if (guess >= 1.0)
+        k = PERF_CAST_(uint64_t, guess);             /* by the normal law, then steps              */
     while (k && perf_signed_rank_cdf_(all, PERF_CAST_(double, k) - 1.0) > tail)
         k--;
     while (perf_signed_rank_cdf_(all, PERF_CAST_(double, k)) <= tail)
