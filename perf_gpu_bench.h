@@ -222,7 +222,7 @@ PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts
     if (opts)
         o = *opts;
     o.device = perf_gpu_bench_resolve_(&o.device);
-    o.accept = perf_compare_opts_resolved(&o.accept);
+    o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
     if (o.min_pairs <= 0)
         o.min_pairs = 30;
@@ -567,10 +567,10 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
             x[n++] = s->now.ns;
     }
     s->r.gate_timeouts = 0;
-    perf_sort_values(empty, 15);
+    perf_sort_values_(empty, 15);
     s->r.overhead_ns = empty[7];
     s->idle = 2.0 * empty[13] - empty[0];       /* plus once what they scatter by */
-    perf_sort_values(x, n);
+    perf_sort_values_(x, n);
     s->r.quantum_ns = perf_gpu_step_of_(x, n);
     if (!(s->r.quantum_ns > 0.0)) {             /* all alike: no finer than that */
         s->r.quantum_ns = 1000.0;
@@ -1818,7 +1818,7 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
         return perf_compare_pairs(s->arm[0].clean, s->arm[1].clean, n, &s->ab_opts.accept);
     }
     for (k = 0; k < n; k++)
-        s->spare[k] = perf_log(s->arm[1].clean[k]) - perf_log(s->arm[0].clean[k]);
+        s->spare[k] = perf_log_(s->arm[1].clean[k]) - perf_log_(s->arm[0].clean[k]);
     i = perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence);
     v.pairs = n;
     perf_duel_judge_(&v, perf_widen_(i, perf_gpu_tick_(s)), s->spare, n, perf_gpu_tick_(s), &s->seq,

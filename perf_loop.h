@@ -575,8 +575,8 @@ PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
         }
     }
     for (i = 0; i < t.clocks; i++) {
-        perf_sort_values(between[i], PERF_PROBE_TRIES_);
-        perf_sort_values(among[i], PERF_PROBE_TRIES_);
+        perf_sort_values_(between[i], PERF_PROBE_TRIES_);
+        perf_sort_values_(among[i], PERF_PROBE_TRIES_);
         low = between[i][PERF_PROBE_TRIES_ / 2];
         high = among[i][PERF_PROBE_TRIES_ / 2];
         to->pause_ns[i] = low < high ? low : high;
@@ -1170,7 +1170,7 @@ PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
     perf_interval q;
 
     if (n >= 40) {
-        q = perf_quantile_interval_series(x, n, 0.5, 0.95);
+        q = perf_quantile_interval_series_(x, n, 0.5, 0.95);
         sum.p50_low = q.low;
         sum.p50_high = q.high;
     }
@@ -1314,7 +1314,7 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
 
-    o.accept = perf_compare_opts_resolved(&o.accept);
+    o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
     o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
                                    : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
@@ -1347,7 +1347,7 @@ PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, in
 
     for (k = 0; k < s->arm[0].count; k++)
         if (a[k] > 0.0 && b[k] > 0.0 && (only < 0 || s->first[k] == only))
-            s->logs[n++] = perf_log(b[k]) - perf_log(a[k]);
+            s->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
     return n;
 }
 
@@ -1362,12 +1362,12 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
     perf_centre_ c;
     size_t       k;
 
-    perf_sort_values(d, n);
-    c.at = perf_quantile(d, n, 0.5);
+    perf_sort_values_(d, n);
+    c.at = perf_quantile_(d, n, 0.5);
     for (k = 0; k < n; k++)
         d[k] = d[k] < c.at ? c.at - d[k] : d[k] - c.at;
-    perf_sort_values(d, n);
-    c.spread = perf_quantile(d, n, 0.5);
+    perf_sort_values_(d, n);
+    c.spread = perf_quantile_(d, n, 0.5);
     c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt_(PERF_CAST_(double, n));
     return c;
 }
@@ -1377,7 +1377,7 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
 PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b)
 {
     double gap = a.at < b.at ? b.at - a.at : a.at - b.at;
-    double sure = PERF_CONTROL_SURE_ * PERF_CONTROL_SURE_ + 2.0 * perf_log(s->variants - 1.0);
+    double sure = PERF_CONTROL_SURE_ * PERF_CONTROL_SURE_ + 2.0 * perf_log_(s->variants - 1.0);
 
     return gap > PERF_CONTROL_SMALL_ && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
@@ -1387,7 +1387,7 @@ PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, p
  * began and those that the other began lie on two sides of the threshold, well apart.            */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule));
+    double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
     perf_centre_ c[2];
     size_t       k;
     int          i;
@@ -1593,7 +1593,7 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
  * confirmed nor alike.  But never if every lead confirmed the answer.  1: the control is over.   */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
-    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
+    double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
     double       far_off, gap;
     uint64_t     now = perf_now();
     perf_centre_ turns, all, last;
@@ -1609,7 +1609,7 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
         all = perf_duel_centre_(c, m);
         PERF_LIBC_(memcpy)(c, s->arm[i].again, m * sizeof *c);
         last = new_at < m ? perf_duel_centre_(c + new_at, m - new_at) : all;
-        s->entry[i].control_ratio = perf_exp(all.at);
+        s->entry[i].control_ratio = perf_exp_(all.at);
         far_off = turns.at < t ? t - turns.at : turns.at - t;
         gap = turns.at < all.at ? all.at - turns.at : turns.at - all.at;
         differ = perf_duel_differ_(s, turns, all);
@@ -1656,7 +1656,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
     if (s->control_at >= 0) {
         for (i = 1; i < s->variants; i++)
             s->arm[i].again[s->again_count] =
-                perf_log(s->arm[i].pending[0]) - perf_log(s->arm[0].pending[0]);
+                perf_log_(s->arm[i].pending[0]) - perf_log_(s->arm[0].pending[0]);
         s->again_count++;
     }
     s->control_at++;
@@ -1774,7 +1774,7 @@ PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, perf_interval kept, double 
 {
     v->excluded = q->excluded;
     perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
-    perf_sort_values(d, k);
+    perf_sort_values_(d, k);
     if (perf_lopsided_(d, k, 2.58, tick))
         v->warnings |= PERF_WARN_SHAPE;
     if (v->decision != PERF_INCONCLUSIVE && (v->warnings & PERF_WARN_SHAPE) &&
@@ -1878,7 +1878,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
         s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
-        s->entry[j].behind = j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k).at + tick);
+        s->entry[j].behind = j == r->best ? 1.0 : perf_exp_(perf_duel_centre_(s->logs, k).at + tick);
     }
 }
 

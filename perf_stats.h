@@ -119,11 +119,16 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
  *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
  *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
+ *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
+ *   perf_adjust_holm_      p-values of a family, adjusted
+ *   perf_rule_threshold_   the rule (NULL: default) as a ratio candidate / baseline
  *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none

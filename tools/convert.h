@@ -14,6 +14,7 @@
 #include "say.h"
 #include "write.h"
 
+#include "hist_text.h"
 #include "perf_hlog.h"
 
 #include <inttypes.h>
@@ -364,10 +365,10 @@ PERF_FN int convert_results(converting *c)
 /* Ten levels for each halving of the distance to 100 %, as HdrHistogram prints them. */
 PERF_FN int convert_percentiles(converting *c)
 {
-    perf_hist_level level = PERF_ZERO;
+    ab_hist_level level = PERF_ZERO;
 
     fprintf(c->f, "%16s %14s %12s %16s\n", "value", "percentile", "count", "1/(1-percentile)");
-    while (perf_hist_next_level(c->hist, &level, 5)) {
+    while (ab_hist_next_level(c->hist, &level, 5)) {
         fprintf(c->f, "%16.3f %14.10f %12" PRIu64, level.value, level.quantile, level.count);
         if (level.quantile < 1.0)
             fprintf(c->f, " %16.2f\n", 1.0 / (1.0 - level.quantile));
@@ -375,7 +376,7 @@ PERF_FN int convert_percentiles(converting *c)
             fputs("              inf\n", c->f);
     }
     fprintf(c->f, "# mean %.3f, standard deviation %.3f, maximum %.3f, count %" PRIu64 "\n",
-            perf_hist_mean(c->hist), perf_hist_std(c->hist), perf_hist_max(c->hist),
+            perf_hist_mean(c->hist), perf_hist_std(c->hist), perf_hist_quantile(c->hist, 1.0),
             perf_hist_count(c->hist));
     return 0;
 }
@@ -386,7 +387,7 @@ PERF_FN int convert_bars(converting *c)
 {
     char *text = (char *)ab_grow(NULL, CONVERT_TEXT, 1);
 
-    perf_hist_bars_text(text, CONVERT_TEXT, c->hist, 0, 0, 0);
+    ab_hist_bars_text(text, CONVERT_TEXT, c->hist, 0, 0, 0);
     fputs(text, c->f);
     free(text);
     return 0;
@@ -395,7 +396,7 @@ PERF_FN int convert_bars(converting *c)
 PERF_FN int convert_prometheus(converting *c)
 {
     char  *text = (char *)ab_grow(NULL, CONVERT_TEXT, 1);
-    size_t n = perf_hist_prometheus_text(text, CONVERT_TEXT, c->hist, c->name);
+    size_t n = ab_hist_prometheus_text(text, CONVERT_TEXT, c->hist, c->name);
 
     if (n)
         fprintf(c->f, "%s# EOF\n", text);
@@ -407,7 +408,7 @@ PERF_FN int convert_otlp(converting *c)
 {
     char    *text = (char *)ab_grow(NULL, CONVERT_TEXT, 1);
     uint64_t begin = (uint64_t)(c->begin * 1e9), end = (uint64_t)(c->end * 1e9);
-    size_t   n = perf_hist_otlp_text(text, CONVERT_TEXT, c->hist, c->name, c->unit, begin, end);
+    size_t   n = ab_hist_otlp_text(text, CONVERT_TEXT, c->hist, c->name, c->unit, begin, end);
 
     if (n)
         fprintf(c->f, "%s\n", text);

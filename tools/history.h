@@ -58,7 +58,7 @@ PERF_FN int history_by_time(const void *a_, const void *b_)
 PERF_FN int history_by_change(const void *a_, const void *b_)
 {
     const history_row *a = (const history_row *)a_, *b = (const history_row *)b_;
-    const double       of_a = ab_abs(perf_log(a->change)), of_b = ab_abs(perf_log(b->change));
+    const double       of_a = ab_abs(perf_log_(a->change)), of_b = ab_abs(perf_log_(b->change));
 
     if (of_a > of_b)
         return -1;

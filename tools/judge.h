@@ -99,7 +99,7 @@ PERF_FN ab_kind ab_rule_kind(const perf_rule *r)
 /* A ratio candidate / baseline as a rule. */
 PERF_FN perf_rule ab_rule_of_ratio(double t, perf_metric m)
 {
-    return t > 1.0 ? perf_rule_no_regression((t - 1.0) * 100.0, m) : perf_rule_speedup(1.0 / t, m);
+    return t > 1.0 ? perf_rule_make(PERF_RULE_NO_REGRESSION, (t - 1.0) * 100.0, m) : perf_rule_make(PERF_RULE_SPEEDUP, 1.0 / t, m);
 }
 
 /* The metric of that name, or -1. */
@@ -154,7 +154,7 @@ PERF_FN void ab_select(double *x, size_t n, size_t k)
             k -= part;
         }
     }
-    perf_sort_values(x, n);
+    perf_sort_values_(x, n);
 }
 
 /* The quantile that a metric is about. */
@@ -175,7 +175,7 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
     if (!n)
         return perf_from_bits_(UINT64_C(0x7ff8000000000000));
     if (m == PERF_METRIC_MEAN)
-        return perf_mean_interval(x, n, 0.0).estimate;
+        return perf_mean_interval_(x, n, 0.0).estimate;
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, x, n * sizeof *s);
     k = (size_t)((double)(n - 1) * p);
@@ -187,7 +187,7 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
         s[k + 1] = s[least];
         s[least] = t;
     }
-    r = perf_quantile(s, n, p);
+    r = perf_quantile_(s, n, p);
     free(s);
     return r;
 }
@@ -255,8 +255,8 @@ PERF_FN void ab_by_run_(ab_data *d, const ab_series *a, const ab_series *b, cons
         if (a != b) {
             d->x[1][i] = ab_statistic(x[0].x, x[0].n, m);
         } else if (ab_is_typical(m)) {
-            perf_compare_opts o = perf_compare_opts_default();
-            o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+            perf_compare_opts o = PERF_ZERO;
+            o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
             v = perf_compare_pairs(x[0].x, x[1].x, x[0].n, &o);
             d->x[1][i] = d->x[0][i] * v.ratio.estimate;
         } else {
@@ -423,7 +423,7 @@ PERF_FN double ab_gap_step_(const double *x, size_t n)
     n = n < 4096 ? n : 4096;
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, x, n * sizeof *s);
-    perf_sort_values(s, n);
+    perf_sort_values_(s, n);
     for (i = 1; i < n; i++) {
         double d = s[i] - s[i - 1];
         ties += !(d > 1e-13 * s[i]);
@@ -503,10 +503,10 @@ PERF_FN double ab_log_step(double step, double a, double b)
         return 0.0;
     if (!(0.5 * step < 0.999 * small))
         return 50.0;
-    both = perf_log1p(0.5 * step / a) - perf_log1p(-0.5 * step / b);
-    a = perf_log1p(0.5 * step / b) - perf_log1p(-0.5 * step / a);
+    both = perf_log1p_(0.5 * step / a) - perf_log1p_(-0.5 * step / b);
+    a = perf_log1p_(0.5 * step / b) - perf_log1p_(-0.5 * step / a);
     both = a > both ? a : both;
-    a = perf_log1p(step / small);
+    a = perf_log1p_(step / small);
     return a > both ? a : both;
 }
 
@@ -651,7 +651,7 @@ PERF_FN void ab_data_free(ab_data *d)
 
 PERF_FN perf_verdict ab_verdict(const ab_data *d, double confidence)
 {
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
 
     o.rule = d->rule;
@@ -687,8 +687,8 @@ PERF_FN perf_verdict ab_verdict_among(const ab_data *d, double confidence, int r
 /* The largest 1 - confidence at which the data still decide; 1: not even at 0.5. */
 PERF_FN double ab_p_value_(const ab_data *d)
 {
-    perf_compare_opts o = perf_compare_opts_default();
-    double            low = perf_log(1e-6), high = perf_log(0.5), mid;
+    perf_compare_opts o = PERF_ZERO;
+    double            low = perf_log_(1e-6), high = perf_log_(0.5), mid;
     int               i;
 
     if (d->how == AB_HOW_SEPARATE || *d->cap)
@@ -696,7 +696,7 @@ PERF_FN double ab_p_value_(const ab_data *d)
     if (d->how != AB_HOW_RANDOM) {
         o.rule = d->rule;
         o.tick = d->tick;
-        return perf_compare_pairs_p(d->x[0], d->x[1], d->n[0], &o);
+        return perf_compare_pairs_p_(d->x[0], d->x[1], d->n[0], &o);
     }
     if (ab_verdict(d, 0.5).decision == PERF_INCONCLUSIVE)
         return 1.0;
@@ -704,12 +704,12 @@ PERF_FN double ab_p_value_(const ab_data *d)
         return 1e-6;                                /* that or less                               */
     for (i = 0; i < 14; i++) {
         mid = 0.5 * (low + high);
-        if (ab_verdict(d, 1.0 - perf_exp(mid)).decision != PERF_INCONCLUSIVE)
+        if (ab_verdict(d, 1.0 - perf_exp_(mid)).decision != PERF_INCONCLUSIVE)
             high = mid;
         else
             low = mid;
     }
-    return perf_exp(high);
+    return perf_exp_(high);
 }
 
 /* With fewer pairs not one of so many benchmarks can be decided: the least p of signed ranks is 2^(1 - n). */
@@ -737,8 +737,8 @@ PERF_FN void ab_show_(ab_data *d, int side, double confidence)
         return;
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, d->x[side], n * sizeof *s);
-    perf_sort_values(s, n);
-    i = m == PERF_METRIC_MEAN ? perf_mean_interval(s, n, confidence)
+    perf_sort_values_(s, n);
+    i = m == PERF_METRIC_MEAN ? perf_mean_interval_(s, n, confidence)
                               : perf_quantile_interval(s, n, ab_quantile_of(m), confidence);
     below = i.estimate - i.low;
     above = i.high - i.estimate;
@@ -770,8 +770,8 @@ PERF_FN int ab_too_coarse_(const ab_data *d)
                     ? ab_log_step(d->tick, d->shown[0], d->shown[1]) : 0.0;
 
     return (d->v.warnings & PERF_WARN_RESOLUTION) &&
-           (by >= 50.0 || d->v.ratio.high * perf_exp(-0.9 * by) < d->v.threshold ||
-            d->v.ratio.low * perf_exp(0.9 * by) > d->v.threshold);
+           (by >= 50.0 || d->v.ratio.high * perf_exp_(-0.9 * by) < d->v.threshold ||
+            d->v.ratio.low * perf_exp_(0.9 * by) > d->v.threshold);
 }
 
 /* What the interval says where something else withholds the answer: "would ACCEPT", or "". */
@@ -850,7 +850,7 @@ PERF_FN void ab_family_(ab_report *r)
     for (i = 0; i < r->n; i++)
         if (r->row[i].open)
             p[n++] = r->row[i].p;
-    if (perf_adjust_holm(p, n, p) == PERF_OK)
+    if (perf_adjust_holm_(p, n, p) == PERF_OK)
         for (i = n = 0; i < r->n; i++)
             if (r->row[i].open)
                 r->row[i].holm = p[n++];

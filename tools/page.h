@@ -101,9 +101,9 @@ PERF_FN void page_cover_(page_scale *s, const double *x, size_t n)
     double *v = (double *)ab_grow(NULL, n, sizeof *v), q1, q3, low, high;
 
     memcpy(v, x, n * sizeof *v);
-    perf_sort_values(v, n);
-    q1 = perf_quantile(v, n, 0.25);
-    q3 = perf_quantile(v, n, 0.75);
+    perf_sort_values_(v, n);
+    q1 = perf_quantile_(v, n, 0.25);
+    q3 = perf_quantile_(v, n, 0.75);
     low = v[0] > q1 - 3.0 * (q3 - q1) || !(q3 > q1) ? v[0] : q1 - 3.0 * (q3 - q1);
     high = v[n - 1] < q3 + 3.0 * (q3 - q1) || !(q3 > q1) ? v[n - 1] : q3 + 3.0 * (q3 - q1);
     s->low = low < s->low ? low : s->low;
@@ -267,13 +267,13 @@ PERF_FN void page_series_(FILE *f, const double *v, size_t n, const page_scale *
     for (i = 0; i < n; i += m) {
         m = n - i < size ? n - i : size;
         memcpy(bin, v + i, m * sizeof *bin);
-        perf_sort_values(bin, m);
+        perf_sort_values_(bin, m);
         at = page_at_(x, (double)i + 0.5 * (double)m + 0.5);
         if (size > 1)
-            page_line_(f, rule, at, page_at_(y, perf_quantile(bin, m, 0.1)), at,
-                       page_at_(y, perf_quantile(bin, m, 0.9)));
+            page_line_(f, rule, at, page_at_(y, perf_quantile_(bin, m, 0.1)), at,
+                       page_at_(y, perf_quantile_(bin, m, 0.9)));
         fprintf(f, "<circle class=\"d%c\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", class, at,
-                page_at_(y, perf_quantile(bin, m, 0.5)), n > 150 ? "1.3" : "2.2");
+                page_at_(y, perf_quantile_(bin, m, 0.5)), n > 150 ? "1.3" : "2.2");
     }
     free(bin);
 }

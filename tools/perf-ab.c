@@ -314,7 +314,7 @@ static int settle_options(options *o)
         return usage_error("--measure or --reported: one of them", "");
 
     if (!o->plan.rules)
-        o->plan.rule[o->plan.rules++] = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+        o->plan.rule[o->plan.rules++] = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
     for (i = 0; i < o->plan.rules; i++) {
         if (o->plan.rule[i].metric == PERF_METRIC_PAIR && o->metric >= 0)
             o->plan.rule[i].metric = (perf_metric)o->metric;

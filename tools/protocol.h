@@ -100,7 +100,7 @@ PERF_FN int ab_trial_(ab_lines *l, ab_trial *t, int pairs)
 
 PERF_FN void ab_answer_pairs_(const ab_trial *t, double confidence)
 {
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
 
     o.rule = t->rule;
@@ -131,9 +131,9 @@ PERF_FN void ab_answer_sample_(ab_trial *t, double confidence)
     perf_interval r;
 
     if (t->p < 0.0) {
-        r = perf_mean_interval(t->a.x, t->n, confidence);
+        r = perf_mean_interval_(t->a.x, t->n, confidence);
     } else {
-        perf_sort_values(t->a.x, t->n);
+        perf_sort_values_(t->a.x, t->n);
         r = perf_quantile_interval(t->a.x, t->n, t->p, confidence);
     }
     printf("%s %.17g %.17g %.17g\n", t->id, r.estimate, r.low, r.high);

@@ -35,8 +35,8 @@ PERF_FN void ab_print_ranks(FILE *f, const ab_set *set)
             const ab_values *v = &s->run[k].v[side];
             double           median;
             memcpy(all + n, v->x, v->n * sizeof *all);
-            perf_sort_values(all + n, v->n);
-            median = perf_quantile(all + n, v->n, 0.5);
+            perf_sort_values_(all + n, v->n);
+            median = perf_quantile_(all + n, v->n, 0.5);
             n += v->n;
             sum += median;
             if (!k || (rate ? median < worst : median > worst)) {
@@ -44,12 +44,12 @@ PERF_FN void ab_print_ranks(FILE *f, const ab_set *set)
                 who = s->run[k].id ? s->run[k].id : "";
             }
         }
-        perf_sort_values(all, n);
+        perf_sort_values_(all, n);
         if (!lines++)
             fputs("  benchmark                 runs     values        p50        p95        p99  "
                   "slowest run (its median, beyond the mean)\n", f);
         for (k = 0; k < 4; k++)
-            text[k] = ab_quantity(k < 3 ? perf_quantile(all, n, at[k]) : worst, s->unit);
+            text[k] = ab_quantity(k < 3 ? perf_quantile_(all, n, at[k]) : worst, s->unit);
         fputs("  ", f);
         ab_print_column(f, s->name, 60, 24);
         fprintf(f, " %5zu %10zu %10s %10s %10s  ", s->runs, n, text[0].s, text[1].s, text[2].s);

@@ -281,8 +281,8 @@ PERF_FN double ab_run_step_(const ab_commands *c, ab_measure m, const ab_values 
         return by;
     memcpy(x, of_a->x, n * sizeof *x);
     memcpy(y, of_b->x, n * sizeof *y);
-    perf_sort_values(x, n);
-    perf_sort_values(y, n);
+    perf_sort_values_(x, n);
+    perf_sort_values_(y, n);
     seen = perf_tick_log_(x, n, y, n, 0.0, 1);
     if (!(seen > by))
         return by;
@@ -496,7 +496,7 @@ PERF_FN perf_decision ab_decided_(const perf_seq *seq, int k)
 PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq *seq,
                                      const ab_data *d, double step)
 {
-    perf_compare_opts o = perf_compare_opts_default();
+    perf_compare_opts o = PERF_ZERO;
     perf_verdict      v;
     perf_seq          probe;
     perf_interval     i;
@@ -512,7 +512,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     v = perf_verdict_start_(&o);
     log_ratio = (double *)ab_grow(NULL, n, sizeof *log_ratio);
     for (j = 0; j < n; j++)
-        log_ratio[j] = perf_log(d->x[!swap][j]) - perf_log(d->x[swap][j]);
+        log_ratio[j] = perf_log_(d->x[!swap][j]) - perf_log_(d->x[swap][j]);
     v.pairs = n;
     i = perf_seq_interval(log_ratio, n, o.confidence);
     coarse = i.high < seq[k].log_threshold || i.low > seq[k].log_threshold;
@@ -521,7 +521,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
                                 : i.estimate < seq[k].log_threshold)    /* other rules took more  */
         decision = PERF_INCONCLUSIVE;
     perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
-    perf_sort_values(log_ratio, n);
+    perf_sort_values_(log_ratio, n);
     if (perf_lopsided_(log_ratio, n, 2.58, step))
         v.warnings |= PERF_WARN_SHAPE;
     free(log_ratio);

@@ -146,23 +146,23 @@ PERF_FN size_t ab_geometric_mean(const ab_report *r, int k, ab_data *d)
         d->unit = x->unit;
         d->rule = x->rule;
         d->v.threshold = x->v.threshold;
-        sum[0] += perf_log(x->v.ratio.low);
-        sum[1] += perf_log(x->v.ratio.estimate);
-        sum[2] += perf_log(x->v.ratio.high);
-        sum[3] += perf_log(x->shown[0]);
-        sum[4] += perf_log(x->shown[1]);
+        sum[0] += perf_log_(x->v.ratio.low);
+        sum[1] += perf_log_(x->v.ratio.estimate);
+        sum[2] += perf_log_(x->v.ratio.high);
+        sum[3] += perf_log_(x->shown[0]);
+        sum[4] += perf_log_(x->shown[1]);
         n += 1.0;
     }
     if (n < 2.0 || (r->sequential && r->usages != 2 * r->n))    /* rivals are no suite            */
         return 0;
-    d->v.ratio.low = perf_exp(sum[0] / n);
-    d->v.ratio.estimate = perf_exp(sum[1] / n);
-    d->v.ratio.high = perf_exp(sum[2] / n);
-    d->v.speedup.low = perf_exp(-sum[2] / n);
-    d->v.speedup.estimate = perf_exp(-sum[1] / n);
-    d->v.speedup.high = perf_exp(-sum[0] / n);
-    d->shown[0] = same ? perf_exp(sum[3] / n) : 0.0;
-    d->shown[1] = same ? perf_exp(sum[4] / n) : 0.0;
+    d->v.ratio.low = perf_exp_(sum[0] / n);
+    d->v.ratio.estimate = perf_exp_(sum[1] / n);
+    d->v.ratio.high = perf_exp_(sum[2] / n);
+    d->v.speedup.low = perf_exp_(-sum[2] / n);
+    d->v.speedup.estimate = perf_exp_(-sum[1] / n);
+    d->v.speedup.high = perf_exp_(-sum[0] / n);
+    d->shown[0] = same ? perf_exp_(sum[3] / n) : 0.0;
+    d->shown[1] = same ? perf_exp_(sum[4] / n) : 0.0;
     return (size_t)n;
 }
 
@@ -195,10 +195,10 @@ PERF_FN perf_interval ab_forest_row(const ab_data *d, double *asked)
     int           factor, swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
     perf_interval x = ab_effect_(d, &factor), r;
 
-    *asked = perf_log(factor || swap ? 1.0 / d->v.threshold : d->v.threshold);
-    r.low = perf_log(x.low);
-    r.estimate = perf_log(x.estimate);
-    r.high = perf_log(x.high);
+    *asked = perf_log_(factor || swap ? 1.0 / d->v.threshold : d->v.threshold);
+    r.low = perf_log_(x.low);
+    r.estimate = perf_log_(x.estimate);
+    r.high = perf_log_(x.high);
     return r;
 }
 
@@ -220,13 +220,13 @@ PERF_FN double ab_round_step(double range, double count)
 
 PERF_FN double ab_forest_value(const ab_forest *a, double log_effect)
 {
-    return a->factor ? perf_exp(log_effect) : (perf_exp(log_effect) - 1.0) * 100.0;
+    return a->factor ? perf_exp_(log_effect) : (perf_exp_(log_effect) - 1.0) * 100.0;
 }
 
 PERF_FN double ab_forest_log(const ab_forest *a, double value)
 {
     double x = a->factor ? value : 1.0 + value / 100.0;
-    return x > 0.0 ? perf_log(x) : -PERF_INF_;
+    return x > 0.0 ? perf_log_(x) : -PERF_INF_;
 }
 
 /* Label number i of the axis, from 0; NaN behind the last one.  Where no round number is left below
@@ -276,9 +276,9 @@ PERF_FN ab_forest ab_forest_of(const ab_report *r)
             a.low = asked < a.low ? asked : a.low;
             a.high = asked > a.high ? asked : a.high;
         }
-    perf_sort_values(end, n);
-    q1 = n ? perf_quantile(end, n, 0.25) : 0.0;
-    q3 = n ? perf_quantile(end, n, 0.75) : 0.0;
+    perf_sort_values_(end, n);
+    q1 = n ? perf_quantile_(end, n, 0.25) : 0.0;
+    q3 = n ? perf_quantile_(end, n, 0.75) : 0.0;
     x = 3.0 * (q3 - q1 > a.high - a.low ? q3 - q1 : a.high - a.low);
     for (i = 0; i < n; i++)
         if (end[i] > q1 - x && end[i] < q3 + x) {
