@@ -97,6 +97,8 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
     uint64_t no_context;                /* skipped: no context current */
     uint64_t failed;                    /* the driver answered with an error */
     uint64_t no_gpu;                    /* skipped: no driver */
+    int      error;                     /* the driver's number of its first one since the start */
+                                        /* or the last perf_reset(), see perf_gpu_error_text() */
     uint64_t backwards;                 /* fetched, and read as 0: the driver's time was negative */
 } perf_gpu_stats;
 
@@ -327,7 +329,7 @@ PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
         return PERF_GPU_NO_CONTEXT_;
     if (code >= 900 && code <= 907)
         return PERF_GPU_CAPTURED_;
-    if (code == PERF_GPU_UNREAD_)
+    if (code == PERF_GPU_UNREAD)
         return PERF_GPU_DROPPED_;
     return PERF_GPU_FAILED_;
 }
@@ -1017,7 +1019,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     if (code)
         return code;
     if (!perf_lock_(r))
-        return PERF_GPU_UNREAD_;                /* nobody will read it: dropped */
+        return PERF_GPU_UNREAD;                /* nobody will read it: dropped */
     for (link = &g->parts; *link; link = &(*link)->next)
         (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
     PERF_REL_(link, p);
@@ -2138,6 +2140,7 @@ PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *g, perf_gpu_stats *a)
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats     a = PERF_ZERO;
+    perf_gpu_driver_  *d = perf_gpu_driver_seen_();
     perf_gpu_state_   *g = perf_gpu_state_seen_();
     perf_registry_    *r;
     const perf_name_  *n;
@@ -2146,6 +2149,8 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 
     (void)perf_gpu_core_get_();
     a.aligned_ns = -1;
+    if (d)
+        a.error = PERF_ACQ_(&d->error);
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
     r = perf_registry_get_();
@@ -2332,7 +2337,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     for (i = 0; i < 7; i++)
         if (n[i])
             perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);
-    if (perf_gpu_error_code())
+    if (*perf_gpu_error_text())
         perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
 }
 

@@ -298,7 +298,7 @@ enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GP
        PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_ENERGY_, PERF_GPU_DONE_ };
 
 /* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
- * perf_gpu_error_code(), too.  After a shut-down nothing is called any more. */
+ * perf_gpu_error_text(), too.  After a shut-down nothing is called any more. */
 PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_get_();

@@ -133,6 +133,7 @@ typedef struct perf_gpu_backend {
 
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
 #define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
+#define PERF_GPU_UNREAD    (-1)         /* an error of the program waits, so nothing was called */
 
 /* The table in use, found on the first call (which takes at most 1 ms if there is no driver, and
  * is remembered); NULL: no GPU library in this process or system.  A table does not mean that a
@@ -146,10 +147,9 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void);
  * down.  Creates nothing, waits for nothing.                                                     */
 PERF_FN perf_status perf_gpu_status(void);
 
-/* The first error a GPU call of this library met since the start or the last perf_reset(): the
- * API's number, 0 for none; and as text, "event_record: 700 CUDA_ERROR_ILLEGAL_ADDRESS: an
- * illegal ...", "" for none.  The text is static until the next perf_reset(). */
-PERF_FN int         perf_gpu_error_code(void);
+/* The first error a GPU call of this library met since the start or the last perf_reset(), with the
+ * API's number: "event_record: 700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", "" for none.  The
+ * text is static until the next perf_reset().  The number alone: perf_gpu_stats.error. */
 PERF_FN const char *perf_gpu_error_text(void);
 
 /* >>internal: what other headers may use -----------------------------------------------------
@@ -166,12 +166,9 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_meter_                         joules, degrees Celsius, percent at work; < 0: unknown
  *   perf_gpu_lock_, perf_gpu_unlock_        of a word: the thread that has it
  *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
- *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
- *                                           an error of the program's own waits */
+ *   PERF_GPU_LOOKED_ALL_                    `looked` of a table that was installed */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-#define PERF_GPU_UNREAD_ (-1)           /* as a code: see perf_gpu_backend.error_waits */
 
 /* ---- table ---- */
 
@@ -398,7 +395,7 @@ PERF_FN int perf_hip_event_record_(void *event, void *stream)
     const int               waited = perf_hip_unread_(d);
 
     if (waited && d->hip_version < PERF_HIP_KEEPS_ERRORS_)
-        return PERF_GPU_UNREAD_;
+        return PERF_GPU_UNREAD;
     return perf_hip_told_(d, waited, d->plain.event_record(event, stream));
 }
 
@@ -408,7 +405,7 @@ PERF_FN int perf_hip_stream_capturing_(void *stream, int *status)
     const int               waited = perf_hip_unread_(d);
 
     if (waited && d->hip_version < PERF_HIP_KEEPS_ERRORS_)
-        return PERF_GPU_UNREAD_;
+        return PERF_GPU_UNREAD;
     return perf_hip_told_(d, waited, d->plain.stream_capturing(stream, status));
 }
 
@@ -590,16 +587,13 @@ PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
     return PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
 }
 
-PERF_FN int perf_gpu_error_code(void)
+PERF_FN const char *perf_gpu_error_text(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_seen_();
 
-    return d ? PERF_ACQ_(&d->error) : 0;
-}
-
-PERF_FN const char *perf_gpu_error_text(void)
-{
-    return perf_gpu_error_code() ? perf_gpu_driver_seen_()->error_text : "";
+    if (!d || !PERF_ACQ_(&d->error))
+        return "";
+    return d->error_text;
 }
 
 PERF_FN perf_status perf_gpu_status(void)

@@ -59,6 +59,7 @@ cdef extern from "perf_cuda.h" nogil:
         uint64_t no_context
         uint64_t failed
         uint64_t no_gpu
+        int error
         uint64_t backwards
 
     perf_gpu_stats perf_gpu_stats_of(const char *name) noexcept

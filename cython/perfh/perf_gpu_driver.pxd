@@ -26,6 +26,7 @@ cdef extern from "perf_gpu_driver.h" nogil:
         PERF_GPU_POOL_USED_HIGH
         PERF_GPU_NOT_READY
         PERF_GPU_SHUT_DOWN
+        PERF_GPU_UNREAD
 
     ctypedef struct perf_gpu_backend:
         uint32_t size
@@ -87,5 +88,4 @@ cdef extern from "perf_gpu_driver.h" nogil:
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept
-    int perf_gpu_error_code() noexcept
     const char *perf_gpu_error_text() noexcept

@@ -57,7 +57,7 @@ static int measure(void *stream)
                r.time.p50_low / 1e3, r.time.p50_high / 1e3, r.gbs, r.text);
     else
         printf("fill: %s: %s\n", perf_status_text(r.status), r.text);
-    if (perf_gpu_error_code())
+    if (*perf_gpu_error_text())
         printf("%s\n", perf_gpu_error_text());
     bad |= gpu->mem_free(memory);
     return bad != 0 || r.status != PERF_OK;

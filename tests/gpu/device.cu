@@ -832,7 +832,7 @@ static void captures()
     judge("capture: scopes skipped in them", static_cast<double>(perf_gpu_stats_of(NULL).captured), "",
           4000, -1, "3 x 1,000 + 1,000");
     tell("capture: calls of perf_gpu_collect meanwhile", static_cast<double>(harvests.load()), "");
-    judge("capture: errors of the library", perf_gpu_error_code(), "", 0, 1, "none is expected");
+    judge("capture: errors of the library", perf_gpu_stats_of(NULL).error, "", 0, 1, "none is expected");
 }
 
 /* Parts of a graph: two event nodes each, recorded anew by each replay. */
@@ -877,7 +877,7 @@ static void graph_parts()
     judge("graph parts: of a kernel / two events around one", mean / alone, "", 0.95, -1, "the same");
     judge("graph parts: outer / inner", both.device_ns / (part.device_ns > 0 ? part.device_ns : 1), "", 1.25, -1,
           "400 us and 300");
-    judge("graph parts: errors of the library", perf_gpu_error_code(), "", 0, 1, "none is expected");
+    judge("graph parts: errors of the library", perf_gpu_stats_of(NULL).error, "", 0, 1, "none is expected");
     NEED(cudaGraphExecDestroy(exec));
     NEED(cudaGraphDestroy(graph));
 }
@@ -963,7 +963,7 @@ static void device_reset()
     }
     judge("reset: scopes before and after", static_cast<double>(perf_gpu_stats_of("around a reset").scopes),
           "", 300, -1, "all were fetched before each reset");
-    judge("reset: errors of the library", perf_gpu_error_code(), "", 0, 1, "old events are left alone");
+    judge("reset: errors of the library", perf_gpu_stats_of(NULL).error, "", 0, 1, "old events are left alone");
 }
 
 /* For CUDA_LAUNCH_BLOCKING=1, compute-sanitizer and ncu: a scope, a bench, and what they say. */

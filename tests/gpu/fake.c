@@ -176,7 +176,7 @@ static void none(void)
     }
     CHECK(perf_gpu_table() == NULL && perf_gpu_status() == PERF_ENOGPU, "%s", perf_status_text(perf_gpu_status()));
     CHECK(perf_gpu_collect() == PERF_ENOGPU && perf_gpu_collect_sync() == PERF_ENOGPU, "status");
-    CHECK(perf_gpu_memory_mark("mark") == PERF_ENOGPU && perf_gpu_error_code() == 0, "status");
+    CHECK(perf_gpu_memory_mark("mark") == PERF_ENOGPU && perf_gpu_stats_of(NULL).error == 0, "status");
     CHECK(perf_gpu_stats_of(NULL).no_gpu == 10, "%g", (double)perf_gpu_stats_of(NULL).no_gpu);
     CHECK(row_of("host", "scope").calls == 10 && row_of("device", "device").calls == 0, "%g", row_of("host", "scope").calls);
 }
@@ -252,8 +252,8 @@ static void hip_lost(void)
     perf_gpu_scope_end(&s);
     a = perf_gpu_stats_of(NULL);
     CHECK(perf_gpu_table() && perf_gpu_status() == PERF_ENOGPU, "%s", perf_status_text(perf_gpu_status()));
-    CHECK(a.failed == 1 && a.scopes == 0 && perf_gpu_error_code() == 100, "%g failed, %g, error %d", (double)a.failed, (double)a.scopes,
-          perf_gpu_error_code());
+    CHECK(a.failed == 1 && a.scopes == 0 && perf_gpu_stats_of(NULL).error == 100, "%g failed, %g, error %d", (double)a.failed, (double)a.scopes,
+          perf_gpu_stats_of(NULL).error);
 }
 
 /* Older and newer ones, and such as lack a function: every scope has its time, on both devices.  `what` names
@@ -446,8 +446,8 @@ static void hip(void)
     there->fault[SIM_stream_ctx].code = 400;
     i = (int)perf_gpu_stats_of(NULL).failed;
     step(fake_stream(0));
-    CHECK((int)perf_gpu_stats_of(NULL).failed == i + 1 && perf_gpu_error_code() == 400, "%d failed, %d", (int)perf_gpu_stats_of(NULL).failed - i,
-          perf_gpu_error_code());
+    CHECK((int)perf_gpu_stats_of(NULL).failed == i + 1 && perf_gpu_stats_of(NULL).error == 400, "%d failed, %d", (int)perf_gpu_stats_of(NULL).failed - i,
+          perf_gpu_stats_of(NULL).error);
     perf_reset();
     there->fault[SIM_event_record].left = 1;
     there->fault[SIM_event_record].code = 700;

@@ -719,7 +719,7 @@ static void test_errors(void)
         }
         r = perf_gpu_bench_end(&b);
         CHECK(r.code == codes[c] && r.status == (c < 2 ? PERF_ENOGPU : PERF_EGPU), "%d: %s", codes[c], r.text);
-        CHECK(perf_gpu_error_code() == (c < 2 ? 0 : codes[c]), "%d: %d", codes[c], perf_gpu_error_code());
+        CHECK(perf_gpu_stats_of(NULL).error == (c < 2 ? 0 : codes[c]), "%d: %d", codes[c], perf_gpu_stats_of(NULL).error);
         CHECK(!*perf_gpu_error_text() == (c < 2), "%s", perf_gpu_error_text());
         CHECK(sim.calls_down <= 1, "%d calls after the end", (int)sim.calls_down);
         CHECK(c == 3 || nothing_left(), "left");
@@ -773,7 +773,7 @@ static void test_odd_times(void)
             CHECK(r.status == PERF_EGPU && r.code == 999 && strstr(r.text, "error 999"), "%d: %s", r.code, r.text);
             CHECK(late ? r.time.count > 100 && r.time.max < 20000 && r.time.min > 9000 : !r.time.count, "%g: %g to %g",
                   (double)r.time.count, r.time.min, r.time.max);
-            CHECK(perf_gpu_error_code() == 999 && nothing_left(), "%s", perf_gpu_error_text());
+            CHECK(perf_gpu_stats_of(NULL).error == 999 && nothing_left(), "%s", perf_gpu_error_text());
             perf_reset();
             sim_stop();
         }
@@ -1498,7 +1498,7 @@ static void test_lacking(void)
             CHECK(r.status == PERF_OK || o.profile || (how == 4 && (graph || !strncmp(name, "module", 6) || !strcmp(name, "launch") || !strcmp(name, "event_record_flags"))), "%s, %d: %s", name, how, r.text);
             CHECK(how != 2 || r.graph != graph, "%s: %s", name, r.text);
             CHECK(how != 2 || !(r.warnings & PERF_WARN_NO_GRAPH) == !graph, "%s: %s", name, r.text);
-            CHECK(!r.code && !perf_gpu_error_code(), "%s, %d: %d", name, how, r.code);
+            CHECK(!r.code && !perf_gpu_stats_of(NULL).error, "%s, %d: %d", name, how, r.code);
             if (!strcmp(name, "mem_alloc") || !strcmp(name, "mem_free") || !strcmp(name, "fill"))
                 CHECK((how == 1 || o.profile || r.warnings & PERF_WARN_NOT_COLD) && r.flush_bytes == 0, "%s: %s", name, r.text);
             else

@@ -85,7 +85,7 @@ static void told_once(void)
         scope("good", stream);
         CHECK(perf_gpu_collect_sync() == PERF_OK, "%d: told again", i);
     }
-    CHECK(perf_gpu_error_code() == 719 && all().failed == 1 && all().scopes == 4, "the first error stays: %d", perf_gpu_error_code());
+    CHECK(perf_gpu_stats_of(NULL).error == 719 && all().failed == 1 && all().scopes == 4, "the first error stays: %d", perf_gpu_stats_of(NULL).error);
     sim_fail(SIM_event_record, 1, 719, 0);
     scope("bad", stream);
     CHECK(perf_gpu_collect() == PERF_EGPU && perf_gpu_collect() == PERF_OK, "a second one is told, too");

@@ -345,12 +345,12 @@ static void own_streams(void)
 /* As in the table of HIP. */
 static int record_guarded(void *event, void *stream)
 {
-    return sim.unread ? PERF_GPU_UNREAD_ : sim_event_record(event, stream);
+    return sim.unread ? PERF_GPU_UNREAD : sim_event_record(event, stream);
 }
 
 static int capturing_guarded(void *stream, int *status)
 {
-    return sim.unread ? PERF_GPU_UNREAD_ : sim_stream_capturing(stream, status);
+    return sim.unread ? PERF_GPU_UNREAD : sim_stream_capturing(stream, status);
 }
 
 /* The program's own error waits to be read: no call may wipe it, before, in and after a scope. */

@@ -97,7 +97,7 @@ static void tour(void)
     uint64_t    began, seen;
     int         poor;
 
-    CHECK(perf_gpu_error_code() == 0 && !*perf_gpu_error_text(), "nothing was asked yet");
+    CHECK(perf_gpu_stats_of(NULL).error == 0 && !*perf_gpu_error_text(), "nothing was asked yet");
     machine(stream);
     used = perf_gpu_use(&table);
     CHECK(used == PERF_OK || (used == PERF_ENOMEM && refused), "%s", perf_status_text(used));
@@ -145,7 +145,7 @@ static void locked(void)
     void             *graph = NULL;
 
     CHECK(perf_lock_(r), "ours");
-    CHECK(!perf_gpu_table() && perf_gpu_status() == PERF_ENOGPU && perf_gpu_error_code() == 0, "no driver yet");
+    CHECK(!perf_gpu_table() && perf_gpu_status() == PERF_ENOGPU && perf_gpu_stats_of(NULL).error == 0, "no driver yet");
     machine(stream);
     CHECK(perf_gpu_use(&table) == PERF_ENOMEM && perf_gpu_memory_note("x", 1) == PERF_ENOMEM, "nowhere to keep it");
     CHECK(!perf_gpu_driver_get_() && !perf_gpu_state_get_(), "nothing was made");
@@ -160,7 +160,7 @@ static void locked(void)
     perf_gpu_scope_end(&s);
     CHECK(perf_gpu_memory_mark("locked") == PERF_ESTATE, "no mark");
     sim_fail(SIM_mem_info, 1, 700, 0);
-    CHECK(perf_gpu_memory_mark("locked") == PERF_EGPU && perf_gpu_error_code() == 0 && perf_error() != PERF_OK, "an error without its words");
+    CHECK(perf_gpu_memory_mark("locked") == PERF_EGPU && perf_gpu_stats_of(NULL).error == 0 && perf_error() != PERF_OK, "an error without its words");
     perf_unlock_(r);
     perf_reset();
     (void)record(stream);

@@ -385,7 +385,7 @@ static void captures(void)
           (double)all().captured, (double)all().scopes);
     CHECK(all().captured <= 1000 && all().scopes <= 1001, "%g skipped", (double)all().captured);
     CHECK(!sim.surfaced[900] && !sim.surfaced[901] && !sim.surfaced[907], "a capture's error surfaced");
-    CHECK(!perf_gpu_error_code(), "%s", perf_gpu_error_text());
+    CHECK(!perf_gpu_stats_of(NULL).error, "%s", perf_gpu_error_text());
 
     /* A capture that begins, or ends, inside a scope. */
     perf_reset();
@@ -720,12 +720,12 @@ static void memory(void)
     CHECK(phase(text, "other device", v) && NEAR(v[0], 0, 0.01), "%s", text);
     free(text);
     sim_fail(SIM_mem_info, 1, 700, 0);
-    CHECK(perf_gpu_memory_mark("fails") == PERF_EGPU && perf_gpu_error_code() == 700, "%d", perf_gpu_error_code());
+    CHECK(perf_gpu_memory_mark("fails") == PERF_EGPU && perf_gpu_stats_of(NULL).error == 700, "%d", perf_gpu_stats_of(NULL).error);
     CHECK(strstr(perf_gpu_error_text(), "mem_info: 700 SIM_ERROR_ILLEGAL_ADDRESS: an illegal memory access"), "%s",
           perf_gpu_error_text());
     perf_reset();
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(!strstr(text, "device memory phase") && !perf_gpu_error_code() && !*perf_gpu_error_text(), "%s", text);
+    CHECK(!strstr(text, "device memory phase") && !perf_gpu_stats_of(NULL).error && !*perf_gpu_error_text(), "%s", text);
     free(text);
     (void)perf_gpu_memory_note(NULL, -92.0 * (double)gib);
     sim_stop();
@@ -997,14 +997,14 @@ static void asked_at_a_bad_time(void)
 
     one("slow", stream, 1000000);
     sim_fail(SIM_event_sync, 1, 700, 0);
-    CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_error_code() == 700, "%d", perf_gpu_error_code());
+    CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 700, "%d", perf_gpu_stats_of(NULL).error);
     perf_reset();
     sim_fail(SIM_ctx_get, 2, 700, 0);
     CHECK(perf_gpu_collect_sync() == PERF_EGPU, "context");
     sim_fail(SIM_pool_set, 1, 1, 0);
     CHECK(perf_gpu_memory_mark("no pool") == PERF_OK, "mark");
     sim_fail(SIM_ctx_get, 1, 4, 2);
-    CHECK(perf_gpu_status() == PERF_EGPU && perf_gpu_error_code() == 4, "%d", perf_gpu_error_code());
+    CHECK(perf_gpu_status() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 4, "%d", perf_gpu_stats_of(NULL).error);
     CHECK(perf_gpu_status() == PERF_EGPU && perf_gpu_memory_mark("down") == PERF_EGPU, "down");
     sim.down = 0;
     sim_stop();
@@ -1219,7 +1219,7 @@ static void failures(void)
                     CHECK(!sim.wrong_context, WHERE);
                     CHECK(mark == PERF_OK || mark == PERF_EGPU || mark == PERF_ENOGPU, WHERE);
                     if (a.failed) {
-                        CHECK(perf_gpu_error_code() == codes[c], WHERE);
+                        CHECK(perf_gpu_stats_of(NULL).error == codes[c], WHERE);
                         CHECK(*perf_gpu_error_text() && perf_error() == PERF_EGPU, WHERE);
                         reported++;
                     }
@@ -1250,11 +1250,11 @@ static void destroyed(void)
     one("other", other, 1000);
     CHECK(perf_gpu_collect_sync() == PERF_EGPU, "the failure is told");
     CHECK(all().failed == 1 && all().scopes == 2 && accounted() == 3, "%g", (double)all().failed);
-    CHECK(perf_gpu_error_code() == 400, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of(NULL).error == 400, "%s", perf_gpu_error_text());
     CHECK(perf_gpu_collect() == PERF_OK && perf_error() == PERF_EGPU, "told once, and the driver works again");
     sim_fail(SIM_event_record, 1, 700, 0);
     one("other", other, 1000);
-    CHECK(all().failed == 2 && perf_gpu_error_code() == 400, "not the first error: %s", perf_gpu_error_text());
+    CHECK(all().failed == 2 && perf_gpu_stats_of(NULL).error == 400, "not the first error: %s", perf_gpu_error_text());
     sim_stop();
 }
 
@@ -1319,7 +1319,7 @@ static void shut_down(void)
     (void)perf_gpu_collect();
     (void)perf_gpu_collect_sync();
     (void)perf_gpu_memory_mark("after");
-    CHECK(perf_gpu_error_code() == 4 && row_of("kept", "device").calls == 1, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of(NULL).error == 4 && row_of("kept", "device").calls == 1, "%s", perf_gpu_error_text());
     CHECK(sim.calls_down == calls, "%d calls after the driver had gone", (int)(sim.calls_down - calls));
     CHECK(perf_gpu_stats_of("kept").scopes == 1, "what was fetched before");
     sim.down = 0;

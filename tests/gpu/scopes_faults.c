@@ -390,7 +390,7 @@ static void ended_elsewhere(void)
     s = perf_gpu_scope_begin("elsewhere", stream);
     (void)sim_stream_destroy(stream);
     CHECK(pthread_create(&thread, NULL, ends_it, &s) == 0 && pthread_join(thread, NULL) == 0, "thread");
-    CHECK(all().failed == 1 && accounted() == 1 && perf_gpu_error_code() == 400, "%s", perf_gpu_error_text());
+    CHECK(all().failed == 1 && accounted() == 1 && perf_gpu_stats_of(NULL).error == 400, "%s", perf_gpu_error_text());
     sim.bad_handle = 0;
     works(other, "elsewhere");
     sim_stop();
@@ -576,7 +576,7 @@ static void parts_refused(void)
     sim_fail(SIM_stream_ctx, 1, 999, 0);
     s = perf_gpu_part_begin("no context", stream);
     perf_gpu_scope_end(&s);
-    CHECK(accounted() == 4 && all().failed == 1 && perf_gpu_error_code() == 999, "%d of %d", (int)all().failed, accounted());
+    CHECK(accounted() == 4 && all().failed == 1 && perf_gpu_stats_of(NULL).error == 999, "%d of %d", (int)all().failed, accounted());
     s = perf_gpu_part_begin("no answer about the context", stream);
     sim_fail(SIM_ctx_id, 1, 999, 0);            /* of the moment: it does not end all for good */
     perf_gpu_scope_end(&s);
@@ -706,7 +706,7 @@ static void parts_end(void)
     (void)sim_graph_launch(graph, stream);
     (void)sim_stream_sync(stream);
     sim_fail(SIM_ctx_id, 3, 4, 2);
-    CHECK(perf_gpu_collect() == PERF_EGPU && perf_gpu_error_code() == 4, "%d", perf_gpu_error_code());
+    CHECK(perf_gpu_collect() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 4, "%d", perf_gpu_stats_of(NULL).error);
     CHECK(sim.calls_down == 0 && perf_gpu_stats_of("part").scopes >= 4, "%d calls after the end", (int)sim.calls_down);
     (void)sim_graph_destroy(graph);
     sim.down = 0;
@@ -732,7 +732,7 @@ static void odd_times(void)
     odd_ms = 1e20f;
     one("odd", stream, 1000);
     CHECK(perf_gpu_collect_sync() == PERF_EGPU, "failed, and nobody says so");
-    CHECK(perf_gpu_error_code() == 999 && strstr(perf_gpu_error_text(), "event_elapsed: 999"), "%d %s", perf_gpu_error_code(),
+    CHECK(perf_gpu_stats_of(NULL).error == 999 && strstr(perf_gpu_error_text(), "event_elapsed: 999"), "%d %s", perf_gpu_stats_of(NULL).error,
           perf_gpu_error_text());
     CHECK(all().failed == 1 && !all().scopes, "%d", (int)all().failed);
     odd_ms = 0;
@@ -915,7 +915,7 @@ static void lied_to(void)
             (void)perf_gpu_collect_sync();
             a = all();
             CHECK(accounted() == 20 && a.scopes >= 19 && !a.pending, "%d, %d: %d scopes", what, n, (int)a.scopes);
-            CHECK(a.failed <= 1 && (a.failed != 0) == (perf_gpu_error_code() != 0), "%d, %d: %d", what, n, perf_gpu_error_code());
+            CHECK(a.failed <= 1 && (a.failed != 0) == (perf_gpu_stats_of(NULL).error != 0), "%d, %d: %d", what, n, perf_gpu_stats_of(NULL).error);
             if (what < 4)                       /* 4: 20 ms is a time that can be */
                 CHECK(a.device_ns > 7400.0 * (double)(a.scopes - a.backwards) &&
                       a.device_ns < 7600.0 * (double)(a.scopes - a.backwards), "%d, %d: %g ns", what, n, a.device_ns);
@@ -1068,7 +1068,7 @@ static void memory(void)
             table.capture_mode = i == 10 ? NULL : table.capture_mode;
             table.ctx_device = i == 11 ? NULL : table.ctx_device;
         }
-        CHECK(perf_gpu_memory_mark("first") == PERF_OK && !perf_gpu_error_code(), "%d: %s", i, perf_gpu_error_text());
+        CHECK(perf_gpu_memory_mark("first") == PERF_OK && !perf_gpu_stats_of(NULL).error, "%d: %s", i, perf_gpu_error_text());
         memset(sim.fault, 0, sizeof sim.fault);
         table = sim_table();
         table.error_waits = NULL;
