@@ -207,11 +207,12 @@ PERF_FN void perf_clobber(void);
  * are decided by processor time where that is fairer, see >>bench.  A slice that comes after one
  * four times as long runs twice, and only the second run counts.
  *
- * Two variants that share state (both walk the same memory) can differ when they take turns, though
- * alone they are equal.  So a decision must pass a control: the faster one runs alone for a while,
- * then they take turns again.  If that changes the ratio, or if the second of a pair is always
- * faster, all is measured anew; if that fails, the decision is withheld.  Cure: opts.before.     */
-/* A number below zero or NaN is refused, but for control: PERF_EINVAL, the verdict's reason says so. */
+ * Two variants that share state (caches, a branch predictor, an allocator) can differ in turns and
+ * not alone.  So in one pair of four each slice comes after a lead: uncounted calls of its own
+ * variant.  If that changes the ratio, all slices get leads, longer ones until it stays.  If it
+ * does not, or the ratio still changes in time, the decision is withheld.  Cure: opts.before.     */
+/* A number below zero or NaN is refused, but for control and min_seconds: status
+ * PERF_EINVAL, and the verdict's reason says so.                                                */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
@@ -224,6 +225,8 @@ typedef struct perf_ab_opts {           /* zero = default                       
     int      control;                   /* 0 -> on, < 0 -> off                                    */
     perf_before_fn before;              /* called outside the timing before each slice, as        */
     void          *user;                /* before(user, variant); may not throw; NULL: nothing    */
+    double   min_seconds;               /* no answer before, so that no warm-up decides; 0 -> 0.5 */
+                                        /* or half of max_seconds; < 0: as soon as it is decided  */
 } perf_ab_opts;
 
 typedef struct perf_ab_result {
@@ -242,11 +245,11 @@ typedef struct perf_ab_result {
     perf_summary candidate_cpu;
     perf_decides decides;               /* which clock the verdict rests on                       */
     const char  *why;                   /* one static sentence about that, never NULL             */
-    double       control_ratio;         /* candidate / baseline after one ran alone; 0: not run   */
-    int          control_rounds;        /* how often one ran alone                                */
-    int          control_failed;        /* 1: the verdict was withheld because of it              */
-    double       alone_ratio;           /* the ratio if the faster one is taken as it runs alone, */
-                                        /* in the control; 0: not run                             */
+    double       control_ratio;         /* candidate / baseline after longer leads; 0: none       */
+    int          control_rounds;        /* pairs with longer leads                                */
+    int          control_failed;        /* 1: the verdict was withheld because of them            */
+    double       turns_ratio;           /* candidate / baseline in turns without leads; 0: the    */
+                                        /* verdict's is that, as leads were not needed            */
     int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
 } perf_ab_result;
 
@@ -288,7 +291,7 @@ typedef struct perf_race_entry {
     perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
     double       behind;                /* typical ratio to the best one, 1 for itself            */
     int          within_noise;          /* 1: not shown to be slower than the best one            */
-    double       control_ratio;         /* to variant 0 after one ran alone; 0: not run           */
+    double       control_ratio;         /* to variant 0 after longer leads; 0: none               */
 } perf_race_entry;
 
 typedef struct perf_race_result {

@@ -130,10 +130,7 @@ typedef struct perf_timer_ {
 } perf_timer_;
 
 #define PERF_RACE_MOST_       64
-#define PERF_CONTROL_PAIRS_   6         /* after a lead                                           */
-#define PERF_CONTROL_LEADS_   5         /* until a control has failed                             */
-#define PERF_CONTROL_MOST_    (2 * PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
-#define PERF_ALONE_           16        /* slices of the leads that are kept                      */
+#define PERF_OWED_            16        /* the latest longer leads, by what they took             */
 
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_slice_ {
@@ -154,10 +151,13 @@ typedef struct perf_slice_ {
                                         /* against variant 0, of the other variants:              */
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
     perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
-    double        again[PERF_CONTROL_MOST_];    /* control: log ratios                            */
-    int           sides;                /* control: 1 confirmed below the threshold, 2 above it,  */
-                                        /* 4 not confirmed; of all votes                          */
-    int           against;              /* control: it disagrees                                  */
+    uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
+    uint64_t      lead_runs;
+    double        owed[PERF_OWED_];     /* what longer leads took an iteration, over the counted  */
+                                        /* slice after them, less 1; where another arm ran before */
+    size_t        owed_count;
+    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
+    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
 } perf_slice_;
 
 struct perf_loop_state_;
@@ -189,26 +189,28 @@ typedef struct perf_loop_state_ {
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete,   */
-                                        /* or a slice of the control is; 1: stop                  */
+    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
+                                        /* 1: stop                                                */
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
     int              phase, at, left_to_warm, typical;
+    unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
+    double          *when;              /* [rounds] ns in slices until its end                    */
     size_t           look_at;           /* rounds at which to look at the answer again            */
-    size_t           lead, lead_left;   /* control: slices that the fastest runs alone            */
-    size_t           again_count, kept_at, alone_count;
-    double           alone[PERF_ALONE_];    /* ns an iteration of the fastest in its leads        */
-    double           alone_ratio;       /* as in perf_ab_result                                   */
-    double           control_end;       /* ns since begin: the control in hand then is the last   */
+    size_t           kept_at, leads_left;       /* leads_left: slices before the counted one      */
+    size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
+    double           lead_ns;           /* the lead that each slice has; 0: none                  */
+    double           round_lead_ns;     /* of this round                                          */
+    double           longer_ns;         /* spent in rounds with longer leads                      */
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
-    int              control_pairs, control_at, control_rounds, fastest;
-    int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
-                                        /* anew 1: they do so after the lead under way            */
+    int              longer;            /* 1: this round has longer leads                         */
+    int              few_longer;        /* 1: an answer waits for more of them                    */
+    int              control_rounds, restarts;
     int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
-    int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
+    int              last;              /* the arm that ran                                       */
     const char      *refused;           /* the option that cannot be meant, or NULL               */
     const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
@@ -221,7 +223,7 @@ typedef struct perf_loop_state_ {
 } perf_loop_state_;
 
 enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_CONTROL_, PERF_LOOP_DONE_ };
+       PERF_LOOP_DONE_ };
 
 /* Returns 1, hidden from gcc.  gcc treats a function that always calls a cold one as cold, too, and
  * so its callers, up to the user's loop, which it would then optimise for size.              */
@@ -692,7 +694,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     perf_loop_state_ *s;
     double           *at;
     size_t            i, of_arms = arms * (sizeof *s->arm + sizeof *s->entry);
-    size_t            bytes = sizeof *s + of_arms + rounds * ((2 * arms + 1) * sizeof *at + 1);
+    size_t            bytes = sizeof *s + of_arms + rounds * ((2 * arms + 2) * sizeof *at + 2);
 
     s = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
     if (!s)
@@ -708,7 +710,9 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
         s->order[i] = PERF_CAST_(unsigned char, i);
     }
     s->logs = at;
-    s->first = PERF_PTR_(unsigned char *, at + rounds);
+    s->when = at + rounds;
+    s->first = PERF_PTR_(unsigned char *, at + 2 * rounds);
+    s->led = s->first + rounds;
     s->variants = s->running = PERF_CAST_(int, arms);
     return s;
 }
@@ -840,19 +844,114 @@ PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *s, double want)
     return 1;
 }
 
-/* Starts the slice of order[at].  After a slice much longer than it, it runs twice, and the second
- * run counts: the first finds cold caches, as it would not if it ran alone.                      */
+/* 1: variants i and j waited for different shares of their time, by a tenth of it and by three
+ * standard errors.  Then one waits for work that is done elsewhere, in another process say.      */
+PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
+{
+    double square = 0.0, apart = 0.0;
+    int    i;
+
+    for (i = 0; i < 2; i++, a = b) {
+        if (!(a->wall_ns > 0.0))
+            return 0;
+        apart = a->wait_ns / a->wall_ns - apart;
+        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
+                  (a->wall_ns * a->wall_ns);
+    }
+    return apart * apart > 0.01 && apart * apart > 9.0 * square;
+}
+
+/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
+ * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
+ * as anybody can tell: then the thread's processor time is not its cost.                         */
+PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
+{
+    const perf_timer_ *t = &s->timer;
+    const perf_slice_ *p;
+    const char        *text = PERF_NULL_;
+    int                i;
+
+    if (t->clocks == 1)
+        text = t->one_clock               ? "there is no other clock"
+               : s->arm[s->order[0]].steady ? "the slices are short"
+                                            : "there was no time for more than first calls";
+    else if (t->waits_at < 0)
+        text = "this system does not tell own waits from waits for the processor";
+    else if (10 * t->waiting_slices > t->slices)
+        text = "the body waits by itself";
+    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
+        text = "other threads of this program worked at the same time";
+    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
+        text = "it hardly ever waited for the processor";
+    for (i = 0; i < s->variants && !text; i++) {
+        p = &s->arm[i];
+        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns)
+            text = "the body gives the processor up by itself, as sched_yield does";
+        else if (i && perf_loop_waits_apart_(&s->arm[0], p))
+            text = "the variants waited differently, perhaps for others who worked for them";
+    }
+    if (why)
+        *why = text ? text : "others had the processor for part of the time";
+    return text ? PERF_DECIDES_WALL : PERF_DECIDES_CPU;
+}
+
+/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
+PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
+{
+    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
+}
+
+PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
+{
+    return perf_loop_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
+}
+
+/* Uncounted slices of variant v right before its counted one.  At least one after a slice much
+ * longer than its own, which leaves cold caches behind.                                          */
+PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
+{
+    const perf_slice_ *p = &s->arm[v];
+    const int          after_long = s->last != v &&
+                                    s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
+    double             slices;
+
+    if (s->phase < PERF_LOOP_WARM_)
+        return 0;
+    if (!(s->round_lead_ns > 0.0))
+        return PERF_CAST_(size_t, after_long);
+    slices = s->round_lead_ns / (p->fastest + 1.0);
+    return 1 + PERF_CAST_(size_t, PERF_LOOP_AT_MOST_(slices, 1e6));
+}
+
+/* Processor time of this thread, or else the wall's clock: others must not make a lead longer. */
+PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
+{
+    uint64_t ns = perf_timer_clock_(PERF_BY_THREAD_);
+
+    return ns ? ns : perf_now();
+}
+
+/* Starts a slice of order[at]. */
 PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
 {
-    int          v = s->order[s->at];
-    perf_slice_ *p = &s->arm[v];
+    int v = s->order[s->at];
 
-    s->warming = s->phase >= PERF_LOOP_WARM_ && s->last != v && !s->warming &&
-                 s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
     if (s->opts.before)
         s->opts.before(s->opts.user, v);
     s->fill->begin(s, v);
-    return 64 * p->batch + PERF_CAST_(uint64_t, v);
+    return 64 * s->arm[v].batch + PERF_CAST_(uint64_t, v);
+}
+
+/* It is the turn of order[at]: its lead, then the slice that counts. */
+PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *s)
+{
+    int v = s->order[s->at];
+
+    s->leads_left = perf_loop_leads_(s, v);
+    s->arm[v].lead_runs = 0;
+    if (s->longer)
+        s->arm[v].lead_began = perf_loop_own_time_();
+    return perf_loop_go_(s);
 }
 
 PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
@@ -862,84 +961,166 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
     return 0;
 }
 
+/* A slice of a lead has ended. */
+PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *s, perf_slice_ *p)
+{
+    s->leads_left--;
+    p->lead_runs += p->batch;
+    if (!s->leads_left && s->longer)
+        p->lead_ended = perf_loop_own_time_();
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
+{
+    if (s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != s->timer.at[PERF_BY_WALL_]) {
+        s->stands = 0;
+        return 0;
+    }
+    if (!s->stands)
+        s->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_timer_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + s->opts.max_seconds * 1e9;
+}
+
+/* The first call of an arm has ended.  1: that completes the only round there is time for. */
+PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_slice_ *p, int late)
+{
+    p->first_ns = p->fastest = p->pending[0] = s->timer.ns[PERF_BY_WALL_];
+    if (++s->at < s->running)
+        return 0;
+    if (late && s->variants > 1)
+        return 1;
+    if (!perf_loop_cold_(s))
+        (void)perf_loop_stop_(s, s->status);
+    return 0;
+}
+
+/* A reading at a batch that may be too small has ended. */
+PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *s, perf_slice_ *p, uint64_t now,
+                                            int late)
+{
+    double ns = s->timer.ns[PERF_BY_WALL_];
+
+    if (!p->readings++ || ns < p->fastest)
+        p->fastest = ns;
+    s->at++;
+    if (perf_loop_unsteady_(s))
+        return;
+    if (!perf_loop_grow_(s, s->fill->want(s), late)) {
+        if (s->timer.unresumed)
+            (void)perf_loop_stop_(s, PERF_ESTATE);
+        else
+            (void)perf_loop_stop_(s, now == s->timer.began ? PERF_ERANGE : PERF_EDELETED);
+        return;
+    }
+    perf_loop_shuffle_(s);
+    if (!perf_loop_unsteady_(s) && !perf_loop_grown_(s, late))
+        (void)perf_loop_stop_(s, s->status);
+}
+
+PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
+{
+    const double ahead = PERF_LOOP_LEAST_ * s->timer.ns[PERF_BY_WALL_];    /* what has to come   */
+
+    if (++s->at < s->running)
+        return;
+    s->left_to_warm--;
+    if (s->left_to_warm <= 0 || perf_timer_late_(&s->timer, now, s->opts.max_seconds, ahead))
+        s->phase = PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(s);
+}
+
+/* What a longer lead took an iteration beyond the slice after it. */
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_slice_ *p)
+{
+    const double lead = perf_timer_since_(p->lead_began, p->lead_ended);
+    const double counted = perf_timer_since_(p->lead_ended, perf_loop_own_time_());
+
+    if (p->lead_runs && counted > 0.0)
+        p->owed[p->owed_count++ % PERF_OWED_] =
+            lead / PERF_CAST_(double, p->lead_runs) / (counted / PERF_CAST_(double, p->batch)) - 1.0;
+}
+
+/* A slice that counts has ended.  1: that completes a round. */
+PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_slice_ *p)
+{
+    if (s->longer && s->at > 0)                     /* the first of a round follows a short turn  */
+        perf_loop_file_lead_(p);
+    p->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, p->batch);
+    p->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
+    return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
+}
+
+PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
+{
+    const size_t round = s->arm[s->order[0]].count;
+    perf_slice_ *p;
+    int          i;
+
+    s->first[round] = s->order[0];
+    s->led[round] = PERF_CAST_(unsigned char, s->longer);
+    s->when[round] = s->timer.spent_ns;
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        p->cpu[p->count] = p->pending[1];
+        p->ns[p->count++] = p->pending[0];
+    }
+    s->longer_count += PERF_CAST_(size_t, s->longer);
+}
+
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 {
-    uint64_t     now = perf_now();
-    perf_slice_ *p;
-    double       ns, want;
-    int          late, good = 1, complete = 0, i, is = PERF_LOOP_KIND_(s);
+    const uint64_t now = perf_now();
+    const int      is = PERF_LOOP_KIND_(s);
+    perf_slice_   *p;
+    int            late, good = 1, complete = 0;
 
     if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
         return 0;
     p = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = s->fill->end(s, s->order[s->at], now);
-    s->stands = now != s->timer.at[PERF_BY_WALL_] ? 0
-                : s->stands ? s->stands : perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) ||
-        (s->stands && perf_timer_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-                          1e8 + s->opts.max_seconds * 1e9))
+    if (perf_loop_no_clock_(s, now))
         return perf_loop_stop_(s, PERF_ERANGE);
-    if (s->warming)
+    if (s->leads_left) {
+        perf_loop_led_(s, p);
         return perf_loop_go_(s);
+    }
+    if (!good && s->phase != PERF_LOOP_COLD_)
+        return perf_loop_go_(s);                    /* the clock stepped back: again              */
     s->last = s->order[s->at];
-    ns = s->timer.ns[PERF_BY_WALL_];
-    want = s->fill->want(s);
     late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
-    switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
+    switch (s->phase) {
     case PERF_LOOP_START_:
         perf_loop_shuffle_(s);
         s->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
-        p->first_ns = p->fastest = p->pending[0] = ns;
-        complete = ++s->at == s->running && late && s->variants > 1;
-        if (s->at == s->running && !complete && !perf_loop_cold_(s))    /* else the only pair     */
-            return perf_loop_stop_(s, s->status);
+        complete = perf_loop_first_ended_(s, p, late);
         break;
     case PERF_LOOP_GROW_:
-        p->fastest = p->readings++ && p->fastest < ns ? p->fastest : ns;
-        s->at++;
-        if (perf_loop_unsteady_(s))
-            break;
-        if (!perf_loop_grow_(s, want, late))
-            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE
-                                      : now == s->timer.began ? PERF_ERANGE : PERF_EDELETED);
-        perf_loop_shuffle_(s);
-        if (!perf_loop_unsteady_(s) && !perf_loop_grown_(s, late))
-            return perf_loop_stop_(s, s->status);
+        perf_loop_reading_ended_(s, p, now, late);
         break;
     case PERF_LOOP_WARM_:
-        if (++s->at == s->running) {
-            want = PERF_LOOP_LEAST_ * ns;           /* what has to come after the warm-up         */
-            late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, want);
-            if (--s->left_to_warm <= 0 || late)
-                s->phase = PERF_LOOP_SAMPLE_;
+        perf_loop_warm_up_ended_(s, now);
+        break;
+    default:
+        complete = perf_loop_sample_ended_(s, p);
+    }
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
+    if (complete) {
+        perf_loop_file_round_(s);
+        if (s->round(s, now))
+            return perf_loop_stop_(s, PERF_OK);
+        if (s->phase == PERF_LOOP_SAMPLE_)
             perf_loop_shuffle_(s);
-        }
-        break;
-    case PERF_LOOP_SAMPLE_:
-        p->pending[0] = ns / PERF_CAST_(double, p->batch);
-        p->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
-        complete = ++s->at == s->running && !perf_loop_was_cold_(s, want);
-        break;
-    default:                                        /* a control's slice, which is for s->round;  */
-        complete = good;                            /* or the clock stepped back: again           */
     }
-    if (complete && s->phase != PERF_LOOP_CONTROL_) {
-        s->first[s->arm[s->order[0]].count] = s->order[0];
-        for (i = 0; i < s->running; i++) {
-            p = &s->arm[s->order[i]];
-            p->cpu[p->count] = p->pending[1];
-            p->ns[p->count++] = p->pending[0];
-        }
-    }
-    if (complete && s->round(s, now))
-        return perf_loop_stop_(s, PERF_OK);
-    if (complete && s->phase == PERF_LOOP_SAMPLE_)
-        perf_loop_shuffle_(s);
-    return perf_loop_go_(s);
+    return perf_loop_turn_begins_(s);
 }
 
 /* There are no more slices.  Takes the warnings about them. */
@@ -1029,68 +1210,6 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
 PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
 {
     return !(x > 0.0) ? otherwise : x < low ? low : x > high ? high : x;
-}
-
-/* 1: variants i and j waited for different shares of their time, by a tenth of it and by three
- * standard errors.  Then one waits for work that is done elsewhere, in another process say.      */
-PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
-{
-    double square = 0.0, apart = 0.0;
-    int    i;
-
-    for (i = 0; i < 2; i++, a = b) {
-        if (!(a->wall_ns > 0.0))
-            return 0;
-        apart = a->wait_ns / a->wall_ns - apart;
-        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
-                  (a->wall_ns * a->wall_ns);
-    }
-    return apart * apart > 0.01 && apart * apart > 9.0 * square;
-}
-
-/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
- * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
- * as anybody can tell: then the thread's processor time is not its cost.                         */
-PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
-{
-    const perf_timer_ *t = &s->timer;
-    const perf_slice_ *p;
-    const char        *text = PERF_NULL_;
-    int                i;
-
-    if (t->clocks == 1)
-        text = t->one_clock               ? "there is no other clock"
-               : s->arm[s->order[0]].steady ? "the slices are short"
-                                            : "there was no time for more than first calls";
-    else if (t->waits_at < 0)
-        text = "this system does not tell own waits from waits for the processor";
-    else if (10 * t->waiting_slices > t->slices)
-        text = "the body waits by itself";
-    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
-        text = "other threads of this program worked at the same time";
-    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
-        text = "it hardly ever waited for the processor";
-    for (i = 0; i < s->variants && !text; i++) {
-        p = &s->arm[i];
-        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns)
-            text = "the body gives the processor up by itself, as sched_yield does";
-        else if (i && perf_loop_waits_apart_(&s->arm[0], p))
-            text = "the variants waited differently, perhaps for others who worked for them";
-    }
-    if (why)
-        *why = text ? text : "others had the processor for part of the time";
-    return text ? PERF_DECIDES_WALL : PERF_DECIDES_CPU;
-}
-
-/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
-PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
-{
-    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
-}
-
-PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
-{
-    return perf_loop_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
 }
 
 /* ---- refused options ---- */
@@ -1295,20 +1414,26 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 
 /* ---- ab and race: 2 to 64 variants ---- */
 
-#define PERF_CONTROL_LEAD_NS_ 20e6      /* the longest lead: some turns of any scheduler          */
-#define PERF_CONTROL_LONG_    0.5       /* all leads: half of the time to the first decision      */
-#define PERF_CONTROL_LEAST_NS_ 2e9      /* or this long, for a quick loop                         */
-#define PERF_CONTROL_ROUNDS_  8.0       /* rounds that a control takes, about                     */
-#define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes one more lead    */
+#define PERF_LEAD_MOST_NS_    20e6      /* the longest lead: some turns of any scheduler          */
+#define PERF_LEAD_FIRST_      4.0       /* slices, when leads are found to be needed              */
+#define PERF_LEAD_GROWS_      4.0       /* times as long where that was not enough                */
+#define PERF_LONGER_SHARE_    0.5       /* of the time that longer leads may take                 */
+#define PERF_LONGER_PART_     8.0       /* those of one round take no more than this part of it   */
+#define PERF_LONGER_LEAST_    5         /* rounds with longer leads for an answer                 */
+#define PERF_LONGER_SLOW_     3         /* likewise, where a round takes long                     */
+#define PERF_ROUND_SLOW_NS_   20e6
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
-#define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
+#define PERF_DUEL_SECONDS_    0.5       /* default of min_seconds: the last third comes after a   */
+                                        /* warm-up of 0.3 s                                       */
+#define PERF_SURE_            2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
-#define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: the step of a  */
+#define PERF_TRIFLE_LEAST_    0.002     /* a difference of logs that never counts: the step of a  */
                                         /* clock, the place of the code                           */
+#define PERF_TRIFLE_MOST_     0.01      /* one that always counts                                 */
+#define PERF_DEBT_LEAST_      0.02      /* of an iteration                                        */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
-#define PERF_ALONE_APART_     1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
-#define PERF_ALONE_SLOW_      2.0       /* and beyond what a processor's changing clock does      */
+#define PERF_TURNS_APART_     1.15      /* ratio in turns against that with leads: a note         */
 
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
@@ -1327,6 +1452,11 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
     if (o.slice_ns > o.max_seconds * 1e9 / 64.0)    /* room for the pairs that an answer takes    */
         o.slice_ns = perf_or_default_(o.max_seconds * 1e9 / 64.0, 1e3, 1e9, 1e3);
     o.control = o.control < 0 ? -1 : 1;
+    if (o.min_seconds < 0.0)
+        o.min_seconds = -1.0;
+    else
+        o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds,
+                                         PERF_LOOP_AT_MOST_(PERF_DUEL_SECONDS_, 0.5 * o.max_seconds));
     return o;
 }
 
@@ -1338,15 +1468,47 @@ PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i, int j)
     return perf_step_log_((tick + s->arm[j].doubt_ns) / a, (tick + s->arm[i].doubt_ns) / b);
 }
 
-/* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many.
- * only: the variant that began the round, or -1 for all.                                         */
-PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, int only)
+/* Which pairs of all. */
+typedef enum perf_pick_ {
+    PERF_ALL_PAIRS_,
+    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
+    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
+    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
+    PERF_LATE_PAIRS_,                   /* of the last                                            */
+    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
+    PERF_BEGUN_BY_1_
+} perf_pick_;
+
+PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pick)
+{
+    const double from = s->when[0], to = s->when[s->arm[0].count - 1], third = (to - from) / 3.0;
+
+    switch (pick) {
+    case PERF_USUAL_PAIRS_:
+        return !s->led[k];
+    case PERF_LONGER_PAIRS_:
+        return s->led[k];
+    case PERF_EARLY_PAIRS_:
+        return s->when[k] <= from + third;
+    case PERF_LATE_PAIRS_:
+        return s->when[k] >= to - third;
+    case PERF_BEGUN_BY_0_:
+        return !s->led[k] && s->first[k] == 0;
+    case PERF_BEGUN_BY_1_:
+        return !s->led[k] && s->first[k] == 1;
+    default:
+        return 1;
+    }
+}
+
+/* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many. */
+PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
 {
     const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
     size_t        n = 0, k;
 
     for (k = 0; k < s->arm[0].count; k++)
-        if (a[k] > 0.0 && b[k] > 0.0 && (only < 0 || s->first[k] == only))
+        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(s, k, pick))
             s->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
     return n;
 }
@@ -1354,14 +1516,19 @@ PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, in
 /* A median of log ratios, its standard error and the median distance from it. */
 typedef struct perf_centre_ {
     double at, error, spread;
+    size_t n;
 } perf_centre_;
 
-/* The centre of n log ratios, whose order is changed. */
+/* The centre of n values, whose order is changed. */
 PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
 {
-    perf_centre_ c;
+    perf_centre_ c = PERF_ZERO;
     size_t       k;
 
+    c.n = n;
+    c.error = PERF_INF_;
+    if (!n)
+        return c;
     perf_sort_values_(d, n);
     c.at = perf_quantile_(d, n, 0.5);
     for (k = 0; k < n; k++)
@@ -1372,50 +1539,57 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
     return c;
 }
 
-/* 1: two medians differ by more than noise explains, and by more than a trifle.  Of many variants,
- * by more than noise makes the farthest of them differ.                                          */
-PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b)
+/* The centre of variant i against variant 0, of some pairs. */
+PERF_COLD_FN_ perf_centre_ perf_duel_centre_of_(const perf_loop_state_ *s, int i, perf_pick_ pick)
 {
-    double gap = a.at < b.at ? b.at - a.at : a.at - b.at;
-    double sure = PERF_CONTROL_SURE_ * PERF_CONTROL_SURE_ + 2.0 * perf_log_(s->variants - 1.0);
-
-    return gap > PERF_CONTROL_SMALL_ && gap * gap > sure * (a.error * a.error + b.error * b.error);
+    return perf_duel_centre_(s->logs, perf_duel_logs_(s, 0, i, pick));
 }
 
-/* Is the second of a pair faster, whichever variant it is?  Then it finds in the caches what the
- * first one left there, and the verdict depends on how often each began.  1: the pairs that one
- * began and those that the other began lie on two sides of the threshold, well apart.            */
+PERF_FN double perf_gap_(double a, double b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* How far the ratio is from the threshold, as logs. */
+PERF_FN double perf_duel_margin_(const perf_loop_state_ *s, double ratio)
+{
+    return perf_gap_(ratio, perf_log_(perf_rule_threshold_(&s->ask.accept.rule)));
+}
+
+/* The difference of two ratios that does not matter, this far from the threshold. */
+PERF_FN double perf_duel_trifle_(double margin)
+{
+    return perf_or_default_(0.25 * margin, PERF_TRIFLE_LEAST_, PERF_TRIFLE_MOST_,
+                            PERF_TRIFLE_LEAST_);
+}
+
+/* 1: two medians differ by more than noise explains, and by more than a trifle.  Of many variants,
+ * by more than noise makes the farthest of them differ.                                          */
+PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b,
+                                    double trifle)
+{
+    const double gap = perf_gap_(a.at, b.at);
+    const double sure = PERF_SURE_ * PERF_SURE_ + 2.0 * perf_log_(s->variants - 1.0);
+
+    return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
+}
+
+/* 1: the second of a pair is faster, whichever it is, so that the answer depends on how often each
+ * began: the pairs that each began lie on two sides of the threshold, well apart.                */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
-    perf_centre_ c[2];
-    size_t       k;
-    int          i;
+    const double t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
+    perf_centre_ a, b;
 
     if (s->running != 2 || s->arm[0].count < 16)
         return 0;
-    for (i = 0; i < 2; i++) {
-        k = perf_duel_logs_(s, 0, 1, i);
-        if (k < 2)
-            return 0;
-        c[i] = perf_duel_centre_(s->logs, k);
-        c[i].error = 2.0 * c[i].spread / PERF_CONTROL_SURE_;
-    }
-    return perf_duel_differ_(s, c[0], c[1]) && (c[0].at < t) != (c[1].at < t);
-}
-
-/* 1: some variant has another ratio in the first half of the pairs than in the second. */
-PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s)
-{
-    size_t k;
-    int    i, drifts = 0;
-
-    for (i = 1; i < s->variants; i++) {
-        k = perf_duel_logs_(s, 0, i, -1);
-        drifts |= k >= 8 && perf_duel_differ_(s, perf_duel_centre_(s->logs, k / 2),
-                                              perf_duel_centre_(s->logs + k / 2, k - k / 2));
-    }
-    return drifts;
+    a = perf_duel_centre_of_(s, 1, PERF_BEGUN_BY_0_);
+    b = perf_duel_centre_of_(s, 1, PERF_BEGUN_BY_1_);
+    if (a.n < 2 || b.n < 2 || (a.at < t) == (b.at < t))
+        return 0;
+    a.error = 2.0 * a.spread / PERF_SURE_;
+    b.error = 2.0 * b.spread / PERF_SURE_;
+    return perf_duel_differ_(s, a, b, PERF_TRIFLE_LEAST_);
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -1429,21 +1603,11 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
         c = s->ask.accept.confidence;
         if (s->variants > 2 || s->ask.accept.rules > 1)
             c = 1.0 - 2.0 / s->arm[i].seq[by].level;
-        k = perf_duel_logs_(s, 0, i, -1);
+        k = perf_duel_logs_(s, 0, i, PERF_ALL_PAIRS_);
         s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
     s->kept_at = s->arm[0].count;
     s->kept_by = by;
-}
-
-/* 1: there is a decision that the control has to check. */
-PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
-{
-    int i, by = perf_loop_by_(s), any = !s->typical;
-
-    for (i = 1; i < s->variants; i++)
-        any |= s->arm[i].seq[by].decision != PERF_INCONCLUSIVE;
-    return any && s->ask.control > 0 && s->running > 1;
 }
 
 /* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
@@ -1452,53 +1616,6 @@ PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
 {
     open *= s->ask.accept.rules > 1 ? s->ask.accept.rules : 1;
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
-}
-
-/* A round is complete.  1: stop, also when the control (or else half a round) would not fit.     */
-PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
-{
-    size_t    n = s->arm[s->order[0]].count, least = PERF_CAST_(size_t, s->ask.min_pairs);
-    perf_seq *q;
-    double    ahead;
-    int       i, open = 0, by = perf_loop_by_(s);
-
-    s->round_ns = perf_timer_since_(s->round_began, now);
-    s->round_began = now;
-    ahead = 0.5 * s->round_ns;
-    if (perf_duel_wants_control_(s)) {
-        ahead = 0.25 * PERF_CAST_(double, n) * s->round_ns;     /* the lead, no longer than that  */
-        ahead = ahead < PERF_CONTROL_LEAD_NS_ ? ahead : PERF_CONTROL_LEAD_NS_;
-        ahead += PERF_CONTROL_ROUNDS_ * s->round_ns;
-    }
-    if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
-        return 1;
-    if (perf_timer_late_(&s->timer, now, s->opts.max_seconds, ahead)) {
-        if (n < least)
-            s->ended = "opts.max_seconds ended it, too few pairs for an answer";
-        return 1;
-    }
-    if (s->running == 1)
-        return n >= least;
-    if (!s->typical)
-        return 0;
-    for (i = 1; i < s->variants; i++)
-        open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
-    for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
-        s->arm[i].seq[by].level = perf_duel_level_(s, open ? open : 1);
-    if (!open && n >= least && n >= s->kept_at + s->kept_at / 8) {
-        perf_duel_keep_(s);
-        for (i = 1; i < s->variants; i++) {         /* the interval may be a pair behind          */
-            q = &s->arm[i].seq[by];
-            open |= (q->decision == PERF_ACCEPT ? s->arm[i].kept.high >= q->log_threshold
-                                                : s->arm[i].kept.low <= q->log_threshold);
-        }
-        return !open;
-    }
-    if (n >= s->look_at) {
-        s->look_at = 2 * n;
-        return perf_duel_order_matters_(s);         /* more of the same will not help             */
-    }
-    return 0;
 }
 
 /* The bets after one more round.  They begin when the length of the slices is known: they allow
@@ -1523,191 +1640,313 @@ PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
     }
 }
 
-/* The control gives the fastest variant a lead: it runs alone for about half as many slices as it
- * had, by chance more or less; the n-th lead is n times as long, and twice that after each new
- * beginning.  Then they take turns for some pairs.  If it was fast because another variant walked
- * ahead and warmed its memory, it now walks ahead itself, and is slow.  Pairs are compared and not
- * lone times, as neighbours move lone times by 2 to 8 % within a millisecond (measured).         */
-PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
+/* ---- what may be said against an answer: docs/loops.md has the table ---- */
+
+enum {
+    PERF_NO_OBJECTION_,
+    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
+    PERF_NOT_CONFIRMED_,                /* by them                                                */
+    PERF_DEBT_,                         /* one leaves work to the other                           */
+    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
+    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
+};
+
+/* 1: longer leads change the ratio, or the second of a pair is always faster. */
+PERF_COLD_FN_ int perf_duel_turns_matter_(const perf_loop_state_ *s, int i)
 {
-    double m, slices, least = PERF_INF_;
+    const perf_centre_ usual = perf_duel_centre_of_(s, i, PERF_USUAL_PAIRS_);
+    const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
+
+    if (longer.n >= PERF_LONGER_SLOW_ && usual.n >= PERF_LONGER_SLOW_ &&
+        perf_duel_differ_(s, usual, longer, perf_duel_trifle_(perf_duel_margin_(s, usual.at))))
+        return 1;
+    return perf_duel_order_matters_(s);
+}
+
+/* PERF_RATIO_DRIFTS_, or that there are too few pairs to tell; few pairs in all tell nothing. */
+PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s, int i)
+{
+    const perf_centre_ early = perf_duel_centre_of_(s, i, PERF_EARLY_PAIRS_);
+    const perf_centre_ late = perf_duel_centre_of_(s, i, PERF_LATE_PAIRS_);
+
+    if (s->arm[0].count < 15)
+        return PERF_NO_OBJECTION_;
+    if (early.n < 5 || late.n < 5)
+        return PERF_TOO_FEW_;
+    if (perf_duel_differ_(s, early, late, perf_duel_trifle_(perf_duel_margin_(s, late.at))))
+        return PERF_RATIO_DRIFTS_;
+    return PERF_NO_OBJECTION_;
+}
+
+/* What a longer lead of variant i took beyond its counted slice, as a share of an iteration. */
+PERF_COLD_FN_ perf_centre_ perf_duel_owed_(const perf_loop_state_ *s, int i)
+{
+    double owed[PERF_OWED_];
+    size_t n = PERF_LOOP_AT_MOST_(s->arm[i].owed_count, PERF_OWED_);
+
+    PERF_LIBC_(memcpy)(owed, s->arm[i].owed, n * sizeof *owed);
+    return perf_duel_centre_(owed, n);
+}
+
+/* PERF_DEBT_: one of the two takes longer in its leads than in the slices after them, by what the
+ * other has left it to do; were that added to the other's time, the answer would change.         */
+PERF_COLD_FN_ int perf_duel_in_debt_(const perf_loop_state_ *s, int i)
+{
+    const double       threshold = perf_rule_threshold_(&s->ask.accept.rule);
+    const double       ratio = perf_exp_(perf_duel_centre_of_(s, i, PERF_ALL_PAIRS_).at);
+    const perf_centre_ a = perf_duel_owed_(s, 0), b = perf_duel_owed_(s, i);
+    const double       share = a.at - b.at, gap = perf_gap_(a.at, b.at);
+    double             in_full;
+
+    if (a.n < PERF_LONGER_SLOW_ || b.n < PERF_LONGER_SLOW_) /* slow ones take too long to tell    */
+        return s->round_ns > PERF_ROUND_SLOW_NS_ ? PERF_NO_OBJECTION_ : PERF_TOO_FEW_;
+    if (gap < PERF_DEBT_LEAST_ || gap * gap < 9.0 * (a.error * a.error + b.error * b.error))
+        return PERF_NO_OBJECTION_;
+    in_full = share > 0.0 ? ratio + share : ratio / (1.0 - share * ratio);
+    return (ratio < threshold) != (in_full < threshold) ? PERF_DEBT_ : PERF_NO_OBJECTION_;
+}
+
+/* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
+PERF_COLD_FN_ int perf_duel_confirmed_(const perf_loop_state_ *s, int i)
+{
+    const double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
+    const perf_centre_ all = perf_duel_centre_of_(s, i, PERF_ALL_PAIRS_);
+    const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    const double       margin = perf_duel_margin_(s, all.at);
+    const int          same_side = (all.at < t) == (longer.at < t);
+    const int          precise = 2.0 * longer.error <= margin;
+
+    if (same_side && !(s->lead_ns > 0.0))
+        return 1;                               /* nothing has ever spoken against it             */
+    if (same_side && perf_duel_margin_(s, longer.at) > 2.0 * longer.error)
+        return 1;
+    return precise && perf_gap_(all.at, longer.at) <= 0.5 * margin;
+}
+
+/* What speaks against an answer on variant i, the gravest first. */
+PERF_COLD_FN_ int perf_duel_objection_(const perf_loop_state_ *s, int i)
+{
+    const size_t least = s->round_ns > PERF_ROUND_SLOW_NS_ ? PERF_LONGER_SLOW_ : PERF_LONGER_LEAST_;
+    int          drifts, debt;
+
+    if (s->ask.control < 0 || s->running < 2)
+        return PERF_NO_OBJECTION_;
+    if (perf_duel_turns_matter_(s, i))
+        return PERF_TURNS_MATTER_;
+    drifts = perf_duel_drifts_(s, i);
+    if (drifts != PERF_NO_OBJECTION_)
+        return drifts;
+    if (s->longer_count < least)
+        return PERF_TOO_FEW_;
+    debt = perf_duel_in_debt_(s, i);
+    if (debt != PERF_NO_OBJECTION_)
+        return debt;
+    if (!perf_duel_confirmed_(s, i))
+        return PERF_NOT_CONFIRMED_;
+    return PERF_NO_OBJECTION_;
+}
+
+PERF_COLD_FN_ int perf_duel_gravest_(const perf_loop_state_ *s)
+{
+    int i, one, gravest = PERF_NO_OBJECTION_;
+
+    for (i = 1; i < s->variants; i++) {
+        one = perf_duel_objection_(s, i);
+        gravest = one > gravest ? one : gravest;
+    }
+    return gravest;
+}
+
+/* The slowest slice, without what is not timed. */
+PERF_FN double perf_duel_slice_ns_(const perf_loop_state_ *s)
+{
+    double slowest = 0.0;
     int    i;
 
-    for (i = 0; i < s->variants; i++) {
-        m = perf_summarize(perf_loop_times_(s, i), s->arm[i].count).p50;
-        if (m < least) {
-            least = m;
-            s->fastest = i;
-        }
-    }
-    for (s->at = 0; s->order[s->at] != s->fastest; s->at++)
-        ;
-    least *= PERF_CAST_(double, s->arm[s->fastest].batch);
-    m = PERF_CONTROL_LEAD_NS_ * (1 + s->restarts) / (least + 1.0);      /* at most                */
-    slices = PERF_CAST_(double, s->arm[0].count * PERF_CAST_(size_t, 1 + s->leads) << s->restarts);
-    slices = slices < m + 4.0 ? slices : m + 4.0;
-    slices *= 0.25 + 0.5 * PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
-    s->lead = slices < 4.0 ? 4 : PERF_CAST_(size_t, slices);
-    s->control_pairs = m < 1.0       ? PERF_CONTROL_PAIRS_ / 2
-                       : s->restarts ? 2 * PERF_CONTROL_PAIRS_ : PERF_CONTROL_PAIRS_;
-    s->lead = m < 1.0 ? 2 : s->lead;
-    s->lead_left = s->lead;
-    s->control_at = -1;                             /* the first pair only warms up               */
-    s->phase = PERF_LOOP_CONTROL_;
+    for (i = 0; i < s->variants; i++)
+        slowest = s->arm[i].fastest > slowest ? s->arm[i].fastest : slowest;
+    return slowest;
 }
 
-/* 1: pairs may be taken anew.  Where opts.before sets up the state, nothing is shared. */
-PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now)
+/* The lead that all slices get where the one they had was not enough. */
+PERF_FN double perf_duel_next_lead_(const perf_loop_state_ *s)
 {
-    int    pairs = s->typical ? s->ask.min_pairs : s->ask.max_pairs;
-    double ahead = PERF_CONTROL_LEAD_NS_ * (2 + s->restarts) +
-                   s->round_ns * (PERF_CONTROL_ROUNDS_ + pairs);
+    double first = PERF_LEAD_FIRST_ * perf_duel_slice_ns_(s);
 
-    return s->restarts < PERF_RESTARTS_ && s->ask.control > 0 && !s->opts.before &&
-           perf_timer_since_(s->timer.began, now) + ahead < s->control_end;
+    if (!(s->lead_ns > 0.0))
+        return PERF_LOOP_AT_MOST_(first, PERF_LEAD_MOST_NS_);
+    return PERF_LOOP_AT_MOST_(s->lead_ns * PERF_LEAD_GROWS_, PERF_LEAD_MOST_NS_);
 }
 
-/* Drops what was measured so far: pairs in turns begin anew. */
-PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
+/* ns since begin, or in slices if the clock was set back. */
+PERF_FN double perf_duel_took_(const perf_loop_state_ *s, uint64_t now)
+{
+    const double took = perf_timer_since_(s->timer.began, now);
+
+    return took > s->timer.spent_ns ? took : s->timer.spent_ns;
+}
+
+/* 1: there is time to take all pairs anew with that lead. */
+PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now, double lead_ns)
+{
+    const double slice = lead_ns > 0.0 ? lead_ns + 2.0 * perf_duel_slice_ns_(s) : 0.0;
+    double       round = s->variants * slice;
+
+    round = round > s->round_ns ? round : s->round_ns;
+    return s->restarts < PERF_RESTARTS_ &&
+           !perf_timer_late_(&s->timer, now, s->opts.max_seconds, s->ask.min_pairs * round);
+}
+
+/* Drops what was measured so far: pairs begin anew, with that lead. */
+PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s, double lead_ns)
 {
     int i;
 
+    for (i = 1; i < s->variants && !(s->lead_ns > 0.0) && lead_ns > 0.0; i++)
+        s->arm[i].turns_ratio = perf_exp_(perf_duel_centre_of_(s, i, PERF_USUAL_PAIRS_).at);
     for (i = 0; i < s->variants; i++)
-        s->arm[i].count = 0;
-    s->kept_at = s->again_count = 0;
-    s->look_at = 60;
-    s->leads = s->anew = 0;
+        s->arm[i].count = s->arm[i].owed_count = 0;
+    s->kept_at = s->longer_count = 0;
+    s->few_longer = 0;
+    s->look_at = 32;
+    s->lead_ns = lead_ns;
     s->restarts++;
-    s->phase = PERF_LOOP_SAMPLE_;
-    s->round_began = perf_now();
 }
 
-/* The pairs after a lead are complete: do they change the answer of the pairs in turns?
- *   confirmed  they give the same answer by two standard errors, whatever their ratio
- *   alike      their median is off by at most half of the way to the threshold, and is that precise
- * If the ratios differ, the variants seem to share state: pairs in turns begin anew.  Otherwise the
- * control is over once a lead is confirmed or alike; it takes a lead more if pairs were taken anew,
- * one more if the variants differ by 10 %, and one more if by half.  In the end the control
- * rejects an answer if the ratios still differ; or if they lie on two sides of the threshold, in
- * pairs taken anew or after the last lead; or if the last lead of pairs taken anew was neither
- * confirmed nor alike.  But never if every lead confirmed the answer.  1: the control is over.   */
-PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
+/* 1: the next round is one with longer leads: one of four by chance, and as many as it takes. */
+PERF_COLD_FN_ int perf_duel_draws_longer_(perf_loop_state_ *s)
 {
-    double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
-    double       far_off, gap;
-    uint64_t     now = perf_now();
-    perf_centre_ turns, all, last;
-    size_t       k, m = s->again_count, new_at = m - PERF_CAST_(size_t, s->control_at);
-    int          i, over = 1, anew = 0, need = 0, more, differ, confirmed, aside;
+    const int heads = !(perf_random_(&s->coin) >> 62);
 
+    if (s->ask.control < 0 || s->running < 2)
+        return 0;
+    return heads || s->few_longer;
+}
+
+/* The lead of the next round: the usual one, or one of a longer length by chance. */
+PERF_COLD_FN_ void perf_duel_draw_lead_(perf_loop_state_ *s, uint64_t now)
+{
+    const double slice = perf_duel_slice_ns_(s), took = perf_duel_took_(s, now);
+    double       least = slice > 1e6 ? slice : 2.0 * slice, most, chance, cost;
+
+    s->round_lead_ns = s->lead_ns;
+    s->longer = 0;
+    if (!perf_duel_draws_longer_(s))
+        return;
+    most = PERF_LOOP_AT_MOST_(took / (PERF_LONGER_PART_ * s->variants), PERF_LEAD_MOST_NS_);
+    least = least > PERF_LEAD_GROWS_ * s->lead_ns ? least : PERF_LEAD_GROWS_ * s->lead_ns;
+    most = most > least ? most : least;
+    chance = PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
+    least = least * perf_exp_(chance * perf_log_(most / least));
+    cost = s->variants * (least + slice);
+    if ((s->longer_ns > PERF_LONGER_SHARE_ * took && !s->few_longer) ||
+        perf_timer_late_(&s->timer, now, s->opts.max_seconds, cost))
+        return;
+    s->round_lead_ns = least;
+    s->longer = 1;
     s->control_rounds++;
-    s->leads++;
-    for (i = 1; i < s->variants; i++) {
-        k = perf_duel_logs_(s, 0, i, -1);
-        turns = perf_duel_centre_(s->logs, k);
-        PERF_LIBC_(memcpy)(c, s->arm[i].again, m * sizeof *c);
-        all = perf_duel_centre_(c, m);
-        PERF_LIBC_(memcpy)(c, s->arm[i].again, m * sizeof *c);
-        last = new_at < m ? perf_duel_centre_(c + new_at, m - new_at) : all;
-        s->entry[i].control_ratio = perf_exp_(all.at);
-        far_off = turns.at < t ? t - turns.at : turns.at - t;
-        gap = turns.at < all.at ? all.at - turns.at : turns.at - all.at;
-        differ = perf_duel_differ_(s, turns, all);
-        anew |= differ || perf_duel_differ_(s, turns, last);
-        confirmed = (turns.at < t ? t - all.at : all.at - t) > 2.0 * all.error;
-        over &= confirmed || (2.0 * all.error <= far_off &&
-                              (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
-        s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
-        aside = (all.at < t) != (turns.at < t) ? s->restarts || s->leads >= PERF_CONTROL_LEADS_
-                    : s->restarts && s->leads >= PERF_CONTROL_LEADS_ && !confirmed &&
-                          gap > 0.5 * far_off;
-        s->arm[i].against = (differ || aside) && s->arm[i].sides > 2;
-        gap = turns.at < 0.0 ? -turns.at : turns.at;
-        more = (gap > PERF_CONTROL_LARGE_) + (gap > 4.0 * PERF_CONTROL_LARGE_);
-        need = more > need ? more : need;
-    }
-    if (anew && perf_duel_may_restart_(s, now)) {
-        perf_duel_restart_(s);
-        return 0;
-    }
-    return (over && s->leads > need + (s->restarts > 0)) || s->leads >= PERF_CONTROL_LEADS_ ||
-           perf_timer_since_(s->timer.began, now) > s->control_end;
 }
 
-/* One slice of the control has ended.  1: the control is over. */
-PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
+/* How many variants are not decided yet.  Holm: the fewer are open, the less evidence each needs. */
+PERF_COLD_FN_ int perf_duel_still_open_(perf_loop_state_ *s)
 {
-    perf_slice_ *p = &s->arm[s->order[s->at]];
-    int          i;
+    int i, open = 0, by = perf_loop_by_(s);
 
-    p->pending[0] = s->timer.ns[perf_loop_by_(s) ? PERF_BY_THREAD_ : PERF_BY_WALL_] /
-                    PERF_CAST_(double, p->batch);
-    if (s->lead_left) {
-        if (2 * s->lead_left <= s->lead + 1)
-            s->alone[s->alone_count++ % PERF_ALONE_] = p->pending[0];
-        if (!--s->lead_left && s->anew)
-            perf_duel_restart_(s);
-        else if (!s->lead_left)
-            perf_loop_shuffle_(s);
-        return 0;
-    }
-    if (++s->at < s->running)
-        return 0;
-    if (s->control_at >= 0) {
-        for (i = 1; i < s->variants; i++)
-            s->arm[i].again[s->again_count] =
-                perf_log_(s->arm[i].pending[0]) - perf_log_(s->arm[0].pending[0]);
-        s->again_count++;
-    }
-    s->control_at++;
-    perf_loop_shuffle_(s);
-    if (perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns)) {
-        if (s->again_count >= PERF_CONTROL_PAIRS_ / 2)
-            (void)perf_duel_vote_(s);
+    for (i = 1; i < s->variants; i++)
+        open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
+    for (i = 1; i < s->variants && s->variants > 2; i++)
+        s->arm[i].seq[by].level = perf_duel_level_(s, open ? open : 1);
+    return open;
+}
+
+/* 1: some interval reaches the threshold, as it may be a pair behind the bets. */
+PERF_COLD_FN_ int perf_duel_interval_open_(perf_loop_state_ *s)
+{
+    const perf_seq *q;
+    int             i, open = 0, by = perf_loop_by_(s);
+
+    perf_duel_keep_(s);
+    for (i = 1; i < s->variants; i++) {
+        q = &s->arm[i].seq[by];
+        if (q->decision == PERF_ACCEPT)
+            open |= s->arm[i].kept.high >= q->log_threshold;
         else
-            s->ended = "opts.max_seconds ended it within the control: more of it, or "
-                       "opts.control = -1";
-        return s->phase == PERF_LOOP_CONTROL_;
+            open |= s->arm[i].kept.low <= q->log_threshold;
     }
-    if (s->control_at < s->control_pairs)
-        return 0;
-    if (perf_duel_vote_(s))
+    return open;
+}
+
+/* The pairs disagree: they are taken anew, with longer leads if need be.  1: there is no time. */
+PERF_COLD_FN_ int perf_duel_anew_(perf_loop_state_ *s, uint64_t now, int objection)
+{
+    const double lead = objection == PERF_TURNS_MATTER_ ? perf_duel_next_lead_(s) : s->lead_ns;
+    const int    helps = objection != PERF_TURNS_MATTER_ || lead > s->lead_ns;
+
+    if (!helps || !perf_duel_may_restart_(s, now, lead))
         return 1;
-    if (s->phase == PERF_LOOP_CONTROL_)
-        perf_duel_lead_(s);
+    perf_duel_restart_(s, lead);
     return 0;
 }
 
-/* The step of an A/B loop or race: 1 ends it. */
+/* 1: the loop ends, as all is decided and nothing speaks against it, or more of it will not help. */
+PERF_COLD_FN_ int perf_duel_settled_(perf_loop_state_ *s, uint64_t now)
+{
+    const size_t n = s->arm[0].count;
+    const int    decided = s->typical && !perf_duel_still_open_(s);
+    const double took = perf_duel_took_(s, now);
+    const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) &&
+                     n >= s->kept_at + s->kept_at / 8 && took >= s->ask.min_seconds * 1e9;
+    int          objection;
+
+    if (full) {
+        if (perf_duel_interval_open_(s))
+            return 0;
+        objection = perf_duel_gravest_(s);
+        s->few_longer = objection == PERF_TOO_FEW_;
+        if (objection >= PERF_RATIO_DRIFTS_)
+            return perf_duel_anew_(s, now, objection);
+        return objection == PERF_NO_OBJECTION_;
+    }
+    if (n < s->look_at)
+        return 0;
+    s->look_at = 2 * n;
+    if (perf_duel_gravest_(s) != PERF_TURNS_MATTER_)
+        return 0;
+    (void)perf_duel_anew_(s, now, PERF_TURNS_MATTER_);
+    return 0;
+}
+
+/* 1: there is no room or no time for another round. */
+PERF_COLD_FN_ int perf_duel_spent_(perf_loop_state_ *s, uint64_t now)
+{
+    const size_t n = s->arm[s->order[0]].count;
+
+    if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
+        return 1;
+    if (!perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns))
+        return 0;
+    if (n < PERF_CAST_(size_t, s->ask.min_pairs))
+        s->ended = "opts.max_seconds ended it, too few pairs for an answer";
+    return 1;
+}
+
+/* A round of an A/B loop or race is complete: 1 ends it. */
 PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
 {
-    double took, more;
-
-    if (s->phase == PERF_LOOP_CONTROL_)
-        return perf_duel_control_slice_(s, now);
+    if (s->longer)
+        s->longer_ns += perf_timer_since_(s->round_began, now);
+    else
+        s->round_ns = perf_timer_since_(s->round_began, now);
+    s->round_began = now;
     if (s->running > 1)
         perf_duel_bet_(s);
-    if (!perf_duel_enough_(s, now))
-        return 0;
-    took = perf_timer_since_(s->timer.began, now);
-    if (!(s->control_end > 0.0)) {
-        more = PERF_CONTROL_LONG_ * took;
-        s->control_end = took + (more < PERF_CONTROL_LEAST_NS_ ? PERF_CONTROL_LEAST_NS_ : more);
-        s->control_end = PERF_LOOP_AT_MOST_(s->control_end, s->opts.max_seconds * 1e9);
-    }
-    if (perf_duel_may_restart_(s, now) &&
-        (perf_duel_order_matters_(s) || (perf_duel_wants_control_(s) && perf_duel_drifts_(s)))) {
-        s->anew = 1;
-        perf_duel_lead_(s);
-        return 0;
-    }
-    if (!perf_duel_wants_control_(s))
+    if (perf_duel_spent_(s, now))
         return 1;
-    if (took + 0.5 * s->round_ns > s->opts.max_seconds * 1e9) {
-        s->ended = "opts.max_seconds ended it before the control: more of it, or opts.control = -1";
+    if (s->running == 1)
+        return s->arm[s->order[0]].count >= PERF_CAST_(size_t, s->ask.min_pairs);
+    if (perf_duel_settled_(s, now))
         return 1;
-    }
-    perf_duel_lead_(s);
+    perf_duel_draw_lead_(s, now);
     return 0;
 }
 
@@ -1734,7 +1973,7 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     s->round = perf_duel_round_;
     s->typical = m == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
-    s->look_at = 60;
+    s->look_at = 32;
     s->forced = perf_variant(name, -1);
     if (s->forced >= k) {
         s->forced = -1;
@@ -1783,7 +2022,7 @@ PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, perf_interval kept, double 
                         ? "the median of the pairs' ratios clears the threshold"
                         : "the median of the pairs' ratios misses the threshold";
     if (v->decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
-        perf_verdict_cap_(v, "the interval contains the threshold");
+        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
 /* The verdict on variant i. */
@@ -1806,7 +2045,7 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
-    perf_duel_judge_(&v, s->arm[i].kept, s->logs, perf_duel_logs_(s, 0, i, -1),
+    perf_duel_judge_(&v, s->arm[i].kept, s->logs, perf_duel_logs_(s, 0, i, PERF_ALL_PAIRS_),
                      perf_duel_tick_(s, i, 0), q, &o);
     if (perf_duel_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
@@ -1814,48 +2053,105 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     return v;
 }
 
-/* What the faster one took alone, in the control's leads, over what it took in turns; 0: none. */
-PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s)
+PERF_COLD_FN_ const char *perf_objection_text_(int objection)
 {
-    size_t n = s->alone_count < PERF_ALONE_ ? s->alone_count : PERF_ALONE_;
+    switch (objection) {
+    case PERF_TURNS_MATTER_:
+        return "after longer leads the ratio is another: they share state; set it up anew in "
+               "opts.before";
+    case PERF_RATIO_DRIFTS_:
+        return "the last third of the pairs has another ratio than the first: warm up, or "
+               "measure longer";
+    case PERF_DEBT_:
+        return "one of them leaves work to the other: with it the answer would change";
+    case PERF_NOT_CONFIRMED_:
+        return "the pairs after longer leads do not confirm it: more of opts.max_seconds";
+    default:
+        return "too few pairs after longer leads or at the end: more of opts.max_seconds, or "
+               "opts.control = -1";
+    }
+}
 
-    return !n ? 0.0 : perf_summarize(s->alone, n).p50 /
-                    perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
+/* The ratio of variant i after longer leads; 0: there is none. */
+PERF_COLD_FN_ double perf_duel_longer_ratio_(const perf_loop_state_ *s, int i)
+{
+    const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
+
+    return longer.n ? perf_exp_(longer.at) : 0.0;
+}
+
+/* 1: an answer would have needed no leads, but for a ratio that is another by far. */
+PERF_COLD_FN_ int perf_duel_turns_apart_(const perf_loop_state_ *s)
+{
+    double apart;
+    int    i;
+
+    for (i = 1; i < s->variants; i++) {
+        apart = s->arm[i].turns_ratio / s->entry[i].verdict.ratio.estimate;
+        if (apart > PERF_TURNS_APART_ || (apart > 0.0 && apart * PERF_TURNS_APART_ < 1.0))
+            return 1;
+    }
+    return 0;
+}
+
+/* How many of n times are a quarter slower than their median. */
+PERF_COLD_FN_ double perf_slow_ones_(const double *x, size_t n, double median)
+{
+    double slow = 0.0;
+    size_t k;
+
+    for (k = 0; k < n; k++)
+        slow += x[k] > 1.25 * median;
+    return slow;
+}
+
+/* Where one arm has slow slices that the other has not (by three standard errors), and the means
+ * or the p99 lie on the other side of the threshold than the answer, they stand beside it.       */
+PERF_COLD_FN_ void perf_duel_shape_(const perf_loop_state_ *s, int i, perf_verdict *v)
+{
+    const double      *x = perf_loop_times_(s, 0), *y = perf_loop_times_(s, i);
+    const size_t       count = s->arm[0].count;
+    const perf_summary a = perf_summarize(x, count), b = perf_summarize(y, count);
+    const double       n = PERF_CAST_(double, count), p = perf_slow_ones_(x, count, a.p50);
+    const double       q = perf_slow_ones_(y, count, b.p50), both = (p + q) / (2.0 * n);
+    const int          unlike = (p - q) * (p - q) > 9.0 * 2.0 * n * both * (1.0 - both);
+    const int          accepted = v->decision == PERF_ACCEPT;
+
+    if (v->decision == PERF_INCONCLUSIVE || count < 20 || !unlike)
+        return;
+    if ((b.mean / a.mean > v->threshold) == accepted)
+        v->mean_ratio = b.mean / a.mean;
+    if ((b.p99 / a.p99 > v->threshold) == accepted)
+        v->p99_ratio = b.p99 / a.p99;
+    if (v->mean_ratio > 0.0 || v->p99_ratio > 0.0)
+        v->warnings |= PERF_WARN_SHAPE;
 }
 
 /* Withholds the verdict on variant i, or explains why there is none. */
 PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
-    double alone = perf_duel_alone_(s), ratio = v->ratio.estimate, missing;
+    const int decided = v->decision != PERF_INCONCLUSIVE;
+    double    missing;
+    int       objection;
 
-    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
-        s->arm[i].against = 0;                      /* there is nothing to withhold               */
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
-    if (s->running == 2 && perf_duel_order_matters_(s)) {
-        s->arm[i].against = 0;
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
-                    "anew in opts.before";
+    objection = perf_duel_objection_(s, i);
+    s->entry[i].control_ratio = perf_duel_longer_ratio_(s, i);
+    if (decided && objection != PERF_NO_OBJECTION_) {
+        s->arm[i].objection = objection;
+        v->led_ratio = s->entry[i].control_ratio;
+        perf_verdict_cap_(v, perf_objection_text_(objection));
+    } else if (!decided && objection == PERF_TURNS_MATTER_) {
+        v->led_ratio = s->entry[i].control_ratio;
+        v->reason = perf_objection_text_(objection);
         v->pairs_needed = PERF_INF_;
-    } else if (s->arm[i].against) {
-        perf_verdict_cap_(v, "the control would change the answer: after the faster one ran alone "
-                             "the ratio is another; if they share state, set it up anew in "
-                             "opts.before");
-    } else if (s->restarts && alone > PERF_ALONE_SLOW_ && (!s->fastest || s->fastest == i) &&
-               (ratio < v->threshold) !=
-                   ((s->fastest ? ratio * alone : ratio / alone) < v->threshold)) {
-        s->arm[i].against = v->decision != PERF_INCONCLUSIVE;
-        perf_verdict_cap_(v, "the faster one is slow when it runs alone: if they share state, set "
-                             "it up anew in opts.before");
-    }
-    if (s->ended && v->decision == PERF_INCONCLUSIVE && !s->arm[i].against) {
+    } else if (!decided && s->ended) {
         missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
         v->pairs_needed = v->pairs_needed > missing ? v->pairs_needed : missing;
         v->reason = s->ended;
-    } else if (s->ended && s->ask.control > 0 && !s->control_rounds) {
-        perf_verdict_cap_(v, s->ended);
     }
+    perf_duel_shape_(s, i, v);
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
@@ -1873,7 +2169,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
     for (j = 0; r->best >= 0 && j < s->variants; j++) {
         if (!s->entry[j].time.count)
             continue;                               /* another one was forced                     */
-        k = perf_duel_logs_(s, r->best, j, -1);
+        k = perf_duel_logs_(s, r->best, j, PERF_ALL_PAIRS_);
         tick = perf_duel_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
@@ -1889,7 +2185,6 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     perf_race_entry *e;
     uint32_t         seen, base = 0;
     perf_out_        o;
-    double           alone;
     size_t           n;
     int              i;
 
@@ -1946,12 +2241,8 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
                                   : "the baseline takes little longer than an empty loop: was it "
                                     "deleted? perf_keep() its result");
     }
-    alone = n ? perf_duel_alone_(s) : 0.0;
-    if (alone > 0.0) {
-        s->alone_ratio = s->entry[1].verdict.ratio.estimate * (s->fastest ? alone : 1.0 / alone);
-        if (alone * PERF_ALONE_APART_ < 1.0)
-            r.warnings |= PERF_WARN_TURNS;
-    }
+    if (n && perf_duel_turns_apart_(s))
+        r.warnings |= PERF_WARN_TURNS;
     return r;
 }
 
@@ -1991,8 +2282,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         r.baseline_cpu = perf_summarize(s->arm[0].cpu, n[0]);
         r.candidate_cpu = perf_summarize(s->arm[1].cpu, n[1]);
     }
-    r.control_failed = both.rounds && s->arm[1].against;
-    r.alone_ratio = s->alone_ratio;
+    r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
+    r.turns_ratio = s->arm[1].turns_ratio;
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;

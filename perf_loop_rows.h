@@ -268,13 +268,13 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
     perf_put_(o, perf_verdict_text(&r.verdict));
     perf_put_char_(o, '\n');
     if (r.control_failed || perf_control_differs_(ratio, r.control_ratio)) {
-        perf_put_number_(o, "    control: candidate / baseline is ", ratio, 4);
-        perf_put_number_(o, " in turns, ", r.control_ratio, 4);
-        perf_put_(o, " after one of them had a lead\n");
+        perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
+        perf_put_number_(o, ", and ", r.control_ratio, 4);
+        perf_put_(o, " after longer leads\n");
     }
     if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
-        perf_put_number_(o, "    candidate / baseline with the faster one's time alone: ",
-                         r.alone_ratio, 4);
+        perf_put_number_(o, "    candidate / baseline in turns without leads: ",
+                         r.turns_ratio, 4);
         perf_put_char_(o, '\n');
     }
     if (r.baseline_cpu.count) {

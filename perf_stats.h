@@ -1927,6 +1927,18 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     }
     perf_put_evidence_(&o, v);
     perf_put_(&o, reason);
+    if (v->led_ratio > 0.0) {
+        perf_put_(&o, "; after longer leads ");
+        perf_put_fixed_(&o, v->led_ratio, 4);
+    }
+    if (v->mean_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of means is ");
+        perf_put_fixed_(&o, v->mean_ratio, 3);
+    }
+    if (v->p99_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of p99 is ");
+        perf_put_fixed_(&o, v->p99_ratio, 3);
+    }
     if (v->warnings & PERF_WARN_SHAPE) {
         perf_put_(&o, "; ");
         perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));

@@ -39,7 +39,7 @@ PERF_BEGIN_DECLS
     X(PERF_WARN_NO_GRAPH,   16, "the body could not be captured: timed as it is, without a graph") \
     X(PERF_WARN_OUTPUTS,    17, "the outputs differ by more than the tolerance")       \
     X(PERF_WARN_SHAPE,      18, "the two differ in shape: look at p95 and mean, too") \
-    X(PERF_WARN_TURNS,      19, "the faster one is faster still alone: turns cost it its caches") \
+    X(PERF_WARN_TURNS,      19, "in turns without leads the ratio is another: they share caches") \
     X(PERF_WARN_NAME,       20, "its name was cut to 255 bytes") \
     X(PERF_WARN_PAUSES,     21, "pauses leave over 1 % open: the interval says how much")
 
@@ -160,7 +160,10 @@ typedef struct perf_verdict {
     uint32_t      warnings;             /* PERF_WARN_ bits                                        */
     const char   *clock;                /* "by processor time", "by the wall's clock"; NULL: the  */
                                         /* library did not take the times                         */
-    char          text[320];            /* filled by perf_verdict_text                            */
+    double        mean_ratio;           /* ratio of the means, of the p99, where they lie on the  */
+    double        p99_ratio;            /* other side of the threshold than the answer; else 0    */
+    double        led_ratio;            /* after longer leads, where that withheld it; else 0     */
+    char          text[400];            /* filled by perf_verdict_text                            */
 } perf_verdict;
 
 PERF_END_DECLS

@@ -70,6 +70,7 @@ cdef extern from "perf_bench.h" nogil:
         int control
         perf_before_fn before
         void *user
+        double min_seconds
 
     ctypedef struct perf_ab_result:
         perf_verdict verdict
@@ -91,7 +92,7 @@ cdef extern from "perf_bench.h" nogil:
         double control_ratio
         int control_rounds
         int control_failed
-        double alone_ratio
+        double turns_ratio
         int forced
 
     ctypedef perf_loop perf_ab

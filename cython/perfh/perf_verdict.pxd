@@ -127,4 +127,7 @@ cdef extern from "perf_verdict.h" nogil:
         double pairs_needed
         uint32_t warnings
         const char *clock
-        char text[320]
+        double mean_ratio
+        double p99_ratio
+        double led_ratio
+        char text[400]
