@@ -919,8 +919,8 @@ PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
         return 0;
     if (!(s->round_lead_ns > 0.0))
         return PERF_CAST_(size_t, after_long);
-    slices = s->round_lead_ns / (p->fastest + 1.0);
-    return 1 + PERF_CAST_(size_t, PERF_LOOP_AT_MOST_(slices, 1e6));
+    slices = s->round_lead_ns / (p->fastest + 1.0) + 0.5;
+    return slices < 1.0 ? 1 : PERF_CAST_(size_t, PERF_LOOP_AT_MOST_(slices, 1e6));
 }
 
 /* Processor time of this thread, or else the wall's clock: others must not make a lead longer. */
@@ -1420,7 +1420,8 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_LONGER_SHARE_    0.5       /* of the time that longer leads may take                 */
 #define PERF_LONGER_PART_     8.0       /* those of one round take no more than this part of it   */
 #define PERF_LONGER_LEAST_    5         /* rounds with longer leads for an answer                 */
-#define PERF_LONGER_SLOW_     3         /* likewise, where a round takes long                     */
+#define PERF_LONGER_HURRIED_  4         /* likewise, where a round takes long or nobody waits     */
+#define PERF_LONGER_TELL_     3         /* values that tell anything                              */
 #define PERF_ROUND_SLOW_NS_   20e6
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_DUEL_SECONDS_    0.5       /* default of min_seconds: the last third comes after a   */
@@ -1657,10 +1658,19 @@ PERF_COLD_FN_ int perf_duel_turns_matter_(const perf_loop_state_ *s, int i)
     const perf_centre_ usual = perf_duel_centre_of_(s, i, PERF_USUAL_PAIRS_);
     const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
 
-    if (longer.n >= PERF_LONGER_SLOW_ && usual.n >= PERF_LONGER_SLOW_ &&
+    if (longer.n >= PERF_LONGER_TELL_ && usual.n >= PERF_LONGER_TELL_ &&
         perf_duel_differ_(s, usual, longer, perf_duel_trifle_(perf_duel_margin_(s, usual.at))))
         return 1;
     return perf_duel_order_matters_(s);
+}
+
+/* What it means that there are too few pairs to tell: slow rounds, and loops that shall end at once,
+ * do not wait for more.                                                                          */
+PERF_FN int perf_duel_cannot_tell_(const perf_loop_state_ *s)
+{
+    const int waits = s->ask.min_seconds > 0.0 && s->round_ns < PERF_ROUND_SLOW_NS_;
+
+    return waits ? PERF_TOO_FEW_ : PERF_NO_OBJECTION_;
 }
 
 /* PERF_RATIO_DRIFTS_, or that there are too few pairs to tell; few pairs in all tell nothing. */
@@ -1672,7 +1682,7 @@ PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s, int i)
     if (s->arm[0].count < 15)
         return PERF_NO_OBJECTION_;
     if (early.n < 5 || late.n < 5)
-        return PERF_TOO_FEW_;
+        return perf_duel_cannot_tell_(s);
     if (perf_duel_differ_(s, early, late, perf_duel_trifle_(perf_duel_margin_(s, late.at))))
         return PERF_RATIO_DRIFTS_;
     return PERF_NO_OBJECTION_;
@@ -1698,8 +1708,8 @@ PERF_COLD_FN_ int perf_duel_in_debt_(const perf_loop_state_ *s, int i)
     const double       share = a.at - b.at, gap = perf_gap_(a.at, b.at);
     double             in_full;
 
-    if (a.n < PERF_LONGER_SLOW_ || b.n < PERF_LONGER_SLOW_) /* slow ones take too long to tell    */
-        return s->round_ns > PERF_ROUND_SLOW_NS_ ? PERF_NO_OBJECTION_ : PERF_TOO_FEW_;
+    if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
+        return perf_duel_cannot_tell_(s);
     if (gap < PERF_DEBT_LEAST_ || gap * gap < 9.0 * (a.error * a.error + b.error * b.error))
         return PERF_NO_OBJECTION_;
     in_full = share > 0.0 ? ratio + share : ratio / (1.0 - share * ratio);
@@ -1726,7 +1736,8 @@ PERF_COLD_FN_ int perf_duel_confirmed_(const perf_loop_state_ *s, int i)
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_duel_objection_(const perf_loop_state_ *s, int i)
 {
-    const size_t least = s->round_ns > PERF_ROUND_SLOW_NS_ ? PERF_LONGER_SLOW_ : PERF_LONGER_LEAST_;
+    const int    hurried = s->round_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
+    const size_t least = hurried ? PERF_LONGER_HURRIED_ : PERF_LONGER_LEAST_;
     int          drifts, debt;
 
     if (s->ask.control < 0 || s->running < 2)
@@ -2123,7 +2134,7 @@ PERF_COLD_FN_ void perf_duel_shape_(const perf_loop_state_ *s, int i, perf_verdi
         v->mean_ratio = b.mean / a.mean;
     if ((b.p99 / a.p99 > v->threshold) == accepted)
         v->p99_ratio = b.p99 / a.p99;
-    if (v->mean_ratio > 0.0 || v->p99_ratio > 0.0)
+    if (v->mean_ratio > 0.0 || v->p99_ratio > 0.0 || (q > p) == accepted)
         v->warnings |= PERF_WARN_SHAPE;
 }
 
