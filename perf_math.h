@@ -18,7 +18,7 @@ PERF_BEGIN_DECLS
  * Outside its domain a function returns NaN.  Infinities are honoured.
  *   perf_is_duration_   1: finite and above 0
  *   perf_log_, perf_exp_, perf_log1p_       natural logarithm, its inverse, log(1 + x)
- *   perf_erfc_, perf_normal_cdf_, perf_normal_quantile_     of the standard normal distribution
+ *   perf_normal_cdf_, perf_normal_quantile_     of the standard normal distribution
  *   perf_t_cdf_, perf_t_quantile_           of Student's t with df > 0 degrees of freedom
  *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation

@@ -2452,36 +2452,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     return r;
 }
 
-/* Old names, until their users have moved. */
-#define perf_log perf_log_
-#define perf_exp perf_exp_
-#define perf_log1p perf_log1p_
-#define perf_erfc perf_erfc_
-#define perf_normal_cdf perf_normal_cdf_
-#define perf_normal_quantile perf_normal_quantile_
-#define perf_t_cdf perf_t_cdf_
-#define perf_t_quantile perf_t_quantile_
-#define perf_beta_cdf perf_beta_cdf_
-#define perf_binomial_cdf perf_binomial_cdf_
-#define perf_sort_values perf_sort_values_
-#define perf_quantile perf_quantile_
-#define perf_quantile_min_count perf_quantile_min_count_
-#define perf_quantile_interval_series perf_quantile_interval_series_
-#define perf_mean_interval perf_mean_interval_
-#define perf_compare_opts_resolved perf_compare_opts_resolved_
-#define perf_compare_pairs_p perf_compare_pairs_p_
-#define perf_adjust_holm perf_adjust_holm_
-#define perf_accuracy_ok perf_accuracy_ok_
-#define perf_rule_threshold perf_rule_threshold_
-#define perf_rule_speedup(x, m) perf_rule_make(PERF_RULE_SPEEDUP, x, m)
-#define perf_rule_reduction(x, m) perf_rule_make(PERF_RULE_REDUCTION, x, m)
-#define perf_rule_no_regression(x, m) perf_rule_make(PERF_RULE_NO_REGRESSION, x, m)
-PERF_FN perf_compare_opts perf_compare_opts_default(void)
-{
-    perf_compare_opts o = PERF_ZERO;
-    return o;
-}
-
 PERF_END_DECLS
 
 #endif /* PERF_STATS_H */

@@ -35,4 +35,3 @@ cdef extern from "perf_stats.h" nogil:
     perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate) noexcept
     perf_interval perf_seq_interval(const double *log_ratio, size_t n,
             double confidence) noexcept
-    perf_compare_opts perf_compare_opts_default() noexcept
