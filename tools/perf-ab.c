@@ -547,7 +547,9 @@ static void doubt_columns(ab_row *row, const ab_data *d, const options *o, int o
         row->missing = side ? "B" : "A";
         row->absent[side] = "refused";
         row->doubted = 1;
-        snprintf(what, sizeof what, *row->name ? " of '%.100s'" : "", row->name);
+        *what = '\0';
+        if (*row->name)
+            snprintf(what, sizeof what, " of '%.100s'", row->name);
         if (one_file)
             snprintf(row->why, sizeof row->why, "%.300s: column %s%s: %s; --trust judges it",
                      o->file[0], column[side], what, doubt);
