@@ -73,6 +73,20 @@ PERF_FN int look_number(const char *text, double low, double high, double *x)
     return end != text && !*end && *x >= low && *x <= high;
 }
 
+/* An option of top without a value; 0: it is none. */
+PERF_FN int look_flag(const char *name, look_opts *o)
+{
+    if (!strcmp(name, "--once"))
+        o->once = 1;
+    else if (!strcmp(name, "--json"))
+        o->json = 1;
+    else if (!strcmp(name, "--tree"))
+        o->tree = 1;
+    else
+        return 0;
+    return 1;
+}
+
 /* The options of top and look; an exit status, 0: fine. */
 PERF_FN int look_options(int argc, char **argv, int top, look_opts *o)
 {
@@ -84,10 +98,8 @@ PERF_FN int look_options(int argc, char **argv, int top, look_opts *o)
     o->interval = 1;
     for (i = 2; i < argc; i++) {
         const char *name = argv[i], *value;
-        if (top && (!strcmp(name, "--once") || !strcmp(name, "--json") || !strcmp(name, "--tree"))) {
-            *(name[2] == 'o' ? &o->once : name[2] == 'j' ? &o->json : &o->tree) = 1;
+        if (top && look_flag(name, o))
             continue;
-        }
         if (name[0] != '-' || !name[1]) {
             if (o->target)
                 return look_say("one program at a time: '%.60s' and '%.60s'", o->target, name);
@@ -100,12 +112,14 @@ PERF_FN int look_options(int argc, char **argv, int top, look_opts *o)
         if (!strcmp(name, "--sort")) {
             k = look_sort_of(value);
             if (k < 0)
-                return look_say("self, total, calls, mean, max, p99 or name sort, not '%.60s'", value);
+                return look_say("self, total, calls, mean, max, p99 or name sort, not '%.60s'",
+                                value);
             o->sort = (look_sort)k;
         } else if (!top && !strcmp(name, "--view")) {
             k = look_view_of(value);
             if (k < 0)
-                return look_say("table, tree, csv, json and diagnosis are views, not '%.60s'", value);
+                return look_say("table, tree, csv, json and diagnosis are views, not '%.60s'",
+                                value);
             o->view = (look_view)k;
         } else if (!top && !strcmp(name, "--trace")) {
             o->trace = value;
@@ -135,7 +149,9 @@ PERF_FN int look_options(int argc, char **argv, int top, look_opts *o)
             return look_say("no such option: '%.60s' (perf-ab --help)", name);
         }
     }
-    return o->target ? 0 : look_say("which program? its number, its name%s", top ? "" : ", or a core file");
+    if (o->target)
+        return 0;
+    return look_say("which program? its number, its name%s", top ? "" : ", or a core file");
 }
 
 /* Opens a process or a core; an exit status, 0: fine. */
@@ -337,6 +353,8 @@ PERF_FN int look_main(int argc, char **argv)
     if (!status && !r.threads)
         status = look_say("%s has not recorded anything yet", t.program);
     if (status) {
+        look_reading_free(&r);
+        look_names_free(&names);
         look_close(&t);
         return status;
     }

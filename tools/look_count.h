@@ -394,7 +394,8 @@ PERF_FN void look_count_tree(look_report *rep, const look_reading *before, int64
     for (k = 0; k < r->cells; k++) {
         const look_cell *c = &r->cell[k];
         look_cell        d = look_cell_difference(c, look_cell_before(before, r, c));
-        if (d.count && !r->thread[c->thread].reset && look_has_self(look_name_kind(rep->names, c->name)) &&
+        if (d.count && !r->thread[c->thread].reset &&
+            look_has_self(look_name_kind(rep->names, c->name)) &&
             (thread < 0 || c->thread == (uint64_t)thread))
             look_tree_cell(&tree, r, c, &d);
     }

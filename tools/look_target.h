@@ -107,7 +107,8 @@ PERF_FN void look_fetch_process(look_target *t, look_piece *piece, size_t n)
             there[i].iov_len = piece[i].bytes;
         }
         t->reads++;
-        got = syscall(SYS_process_vm_readv, (long)t->pid, here, (long)count, there, (long)count, 0L);
+        got = syscall(SYS_process_vm_readv, (long)t->pid, here, (long)count, there, (long)count,
+                      0L);
         if (got < 0 && errno != EFAULT)
             t->refused = errno;
         for (done = 0; done < count && got >= (long)piece[done].bytes; done++) {

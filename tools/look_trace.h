@@ -1,5 +1,5 @@
-/* look_trace.h - the rings of a program as a trace (Chrome's JSON, which ui.perfetto.dev opens), and
- * its call tree as a flame page or folded stacks.
+/* look_trace.h - the rings of a program as a trace (Chrome's JSON, for ui.perfetto.dev), and its
+ * call tree as a flame page or folded stacks.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_LOOK_TRACE_H
 #define PERF_TOOLS_LOOK_TRACE_H

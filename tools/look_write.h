@@ -1,4 +1,4 @@
-/* look_write.h - a reading as a table, a tree, CSV, JSON, and in a few lines: as perf_report() has it.
+/* look_write.h - a reading as a table, a tree, CSV, JSON and in a few lines, as perf_report().
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_LOOK_WRITE_H
 #define PERF_TOOLS_LOOK_WRITE_H
@@ -370,7 +370,8 @@ PERF_FN void look_put_losses(perf_out_ *o, const look_reading *r, const look_nam
         {"uncounted", "marks were not counted: no memory, or too many names"},
         {"lost_to_clock", "marks ended at an earlier time than they began: the clock was set back"},
         {"cut_names", "names were cut to 255 bytes"},
-        {"overwritten_events", "older trace events were overwritten: PERF_TRACE_EVENTS is the room"}};
+        {"overwritten_events", 
+         "older trace events were overwritten: PERF_TRACE_EVENTS is the room"}};
     uint64_t n[LOOK_LOST_ALL];
     size_t   i;
 
@@ -385,10 +386,11 @@ PERF_FN void look_put_losses(perf_out_ *o, const look_reading *r, const look_nam
             perf_putf_(o, "note: a call of %.40s was without a processor for %g\n",
                        look_name_shown(names, r->thread[i].away_in), (double)r->thread[i].away);
     if (json)
-        perf_putf_(o, ",\"torn\":%.0f,\"cut_off\":%s", (double)r->torn, r->cut_off ? "true" : "false");
+        perf_putf_(o, ",\"torn\":%.0f,\"cut_off\":%s", (double)r->torn,
+                   r->cut_off ? "true" : "false");
     if (!json && r->torn)
-        perf_putf_(o, "note: %.0f of %.0f cells changed whenever they were read: each may be off by "
-                      "the calls of that moment\n", (double)r->torn, (double)r->cells);
+        perf_putf_(o, "note: %.0f of %.0f cells changed whenever they were read: each may be off "
+                      "by the calls of that moment\n", (double)r->torn, (double)r->cells);
     if (!json && r->cut_off)
         perf_put_(o, "note: there is more than this tool reads: the rest is left out\n");
     if (!json && r->off)
@@ -556,7 +558,9 @@ PERF_FN void look_put_diagnosis(perf_out_ *o, const look_report *rep)
     share = (double)most->self / all;
     perf_putf_(o, "most time: %.1f %% (%g) in ", share * 100, (double)most->self * tick);
     look_put_chain(o, rep->names, &path, 0);
-    perf_putf_(o, "\nwithout it: %.2f times as fast at best\n", 1 / (1 - (share < 0.99 ? share : 0.99)));
+    if (share > 0.99)
+        share = 0.99;
+    perf_putf_(o, "\nwithout it: %.2f times as fast at best\n", 1 / (1 - share));
     perf_put_(o, "the program itself says more: PERF_REPORT=diagnosis, where perf_diagnosis.h is "
                  "in it\n");
 }

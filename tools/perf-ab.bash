@@ -8,6 +8,8 @@ _perf_ab()
     local files='--paired --random --turns --format --value --ignore-failure --trust'
     local run='--measure --reported --reported= --unit --parameter --setup --prepare --cleanup
         --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output'
+    local top='--once --json --tree --interval --count --sort --thread --rows --width'
+    local look='--view --trace --flame --sort --thread --rows --width'
     local merge='-o --name --offset --ranks' convert='--to -o --name --unit' dashes=0 i
 
     COMPREPLY=()
@@ -30,6 +32,8 @@ _perf_ab()
             mapfile -t COMPREPLY < <(IFS=$'\n' compgen -W "$word" -- "$cur")
             for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]="'${COMPREPLY[i]}'"; done
             return ;;
+        --sort) word='self total calls mean max p99 name' ;;
+        --view) word='table tree csv json diagnosis' ;;
         --metric) word='time p50 p95 p99 mean memory throughput pair' ;;
         --format) word='plain csv json go google hyperfine pyperf pytest jmh benchmarkdotnet criterion
             asv catch2' ;;
@@ -40,22 +44,25 @@ _perf_ab()
         --setup | --prepare | --cleanup)
             mapfile -t COMPREPLY < <(compgen -c -- "$cur")
             return ;;
-        --warmup | --pairs | --budget | --timeout | --seed | --parameter | --value | --name | --offset)
+        --warmup | --pairs | --budget | --timeout | --seed | --parameter | --value | --name | --offset | \
+        --interval | --count | --thread | --rows | --width)
             return ;;
-        --json | --csv | --markdown | --html | --save | -o)
+        --json | --csv | --markdown | --html | --save | -o | --trace | --flame)
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             return ;;
         *)
             if [[ $cur != -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                 [[ $COMP_CWORD -ne 1 ]] ||
-                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert history' -- "$cur")
+                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert history top look' -- "$cur")
                 return
             fi
             case ${COMP_WORDS[1]} in
                 merge) word=$merge ;;
                 convert) word=$convert ;;
                 history) word=--json ;;
+                top) word=$top ;;
+                look) word=$look ;;
                 run) word="$run $report --" ;;
                 *) word="$report $files --help --version --batch --seq --sample" ;;
             esac ;;

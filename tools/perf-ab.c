@@ -7,7 +7,8 @@
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
  * Markdown, page.h HTML, process.h one command, run.h rounds of them, ranks.h several processes,
- * merge.h, convert.h and history.h commands, protocol.h calibration.  This file: options and order.
+ * merge.h, convert.h and history.h commands, protocol.h calibration, look.h and top.h what runs or
+ * has died.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */
@@ -77,7 +78,9 @@ static const char help[] =
     "  --pairs N         at most N pairs (default 100)      --budget S      at most S seconds\n"
     "  --timeout S       what takes longer is ended         --seed N        of the random order\n"
     "  --save FILE       keep the values                    --show-output   do not discard it\n"
-    "  --shell           each command is one text for sh -c\n";
+    "  --shell           each command is one text for sh -c\n"
+    "perf-ab top: --once --json --tree --interval S --count N; perf-ab look: --view V --trace FILE\n"
+    "--flame FILE; both: --sort KEY --thread ID --rows N --width N (docs/look.md)\n";
 
 typedef struct options {
     ab_plan       plan;

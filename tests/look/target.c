@@ -1,5 +1,5 @@
 /* A program to be looked at.  target KIND [N]: it does what KIND says, prints its own report as CSV
- * between the lines "begin" and "end", and waits for a line on standard input.                    */
+ * between the lines "begin" and "end", and waits for a line on standard input.                   */
 #define PERF_AT_EXIT 1
 #include "perf.h"
 
@@ -72,7 +72,7 @@ static void wait_for_line(void)
 
 static void tell(void)
 {
-    perf_report_opts o = perf_report_opts_default();
+    perf_report_opts o = PERF_ZERO;
 
     o.view = PERF_VIEW_CSV;
     (void)usleep(60000);                        /* until the clock's rate is known well           */
@@ -140,7 +140,8 @@ static void names(int n)
 
 static void hostile(void)
 {
-    perf_scope s = perf_scope_begin("\033[2J\033]0;title\007 red\x9b" "31m \xe2\x80\xae <b>&\"',;\n=1+1");
+    perf_scope s = perf_scope_begin("\033[2J\033]0;title\007 red\x9b"
+                                    "31m \xe2\x80\xae <b>&\"',;\n=1+1");
 
     perf_scope_end(&s);
     perf_thread_name("\033[31mthread");
