@@ -1529,6 +1529,76 @@ static void said(void)
     free(text);
 }
 
+/* ---- answers whose premise is false ---- */
+
+enum { WORLD_LATER, WORLD_MIRROR, WORLD_DEBT, WORLD_PAUSES, WORLD_PREDICTOR };
+
+static perf_ab_result false_premise(int world)
+{
+    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab      ab;
+    uint64_t     began = now_ns;
+    double       debt = 0.0, ns, cold = 0.0;
+    int          v, last = -1, calls = 0, early;
+
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
+    o.seed = check_random(&dice) | 1;
+    ab = perf_ab_begin("premise", &o);
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        early = now_ns - began < UINT64_C(300000000);
+        ns = 10000.0;
+        if (world == WORLD_LATER && v)
+            ns = early ? 13000.0 : 9000.0;
+        if (world == WORLD_MIRROR && v)
+            ns = early ? 9000.0 : 12000.0;
+        if (world == WORLD_DEBT) {              /* the candidate leaves 2,000 ns to the baseline     */
+            ns = v ? 9000.0 : 10000.0 + debt;
+            debt = v ? debt + 2000.0 : 0.0;
+        }
+        if (world == WORLD_PAUSES && v && ++calls % 50 == 0)
+            ns += 1e5;
+        if (world == WORLD_PREDICTOR) {         /* the baseline forgets more in the other's turn      */
+            cold = v != last ? 1.0 : cold * 0.8;
+            ns = (v ? 10100.0 : 10000.0) * (1.0 + (v ? 0.05 : 0.25) * cold);
+        }
+        last = v;
+        if (world == WORLD_DEBT)                /* no processor time here to keep others out of leads */
+            spend(ns);
+        else
+            spend_noisy(ns);
+    }
+    return perf_ab_end(&ab);
+}
+
+static void false_premises(int runs)
+{
+    static const struct {
+        const char   *what;
+        perf_decision right;
+    } row[] = {{"slow at first, then faster", PERF_ACCEPT},
+               {"fast at first, then slower", PERF_REJECT},
+               {"a debt", PERF_INCONCLUSIVE},
+               {"pauses", PERF_ACCEPT},
+               {"a shared predictor", PERF_ACCEPT}};
+    perf_ab_result r;
+    int            world, i, wrong, right, noted;
+
+    for (world = 0; world < 5; world++) {
+        wrong = right = noted = 0;
+        for (i = 0; i < runs; i++) {
+            r = false_premise(world);
+            right += r.verdict.decision == row[world].right;
+            wrong += r.verdict.decision != row[world].right && r.verdict.decision != PERF_INCONCLUSIVE;
+            noted += (r.verdict.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.mean_ratio > 1.1;
+            if (world == WORLD_PREDICTOR && r.verdict.decision == PERF_ACCEPT)
+                wrong += !near_to(r.verdict.ratio.estimate, 1.01, 0.01);
+        }
+        CHECK(40 * wrong <= runs && 10 * right >= 8 * runs, "%s: %d right, %d wrong of %d: %s",
+              row[world].what, right, wrong, runs, perf_verdict_text(&r.verdict));
+        CHECK(world != WORLD_PAUSES || 10 * noted >= 6 * runs, "means stand beside: %d of %d", noted, runs);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int part = argc > 2 ? 5 : 1;                /* a fifth of the repetitions: for slow builds     */
@@ -1558,6 +1628,7 @@ int main(int argc, char **argv)
     deciding();
     short_beside_long();
     control_agrees();
+    false_premises(40 / part);
     budgets();
     said();
     fast_only_behind();
