@@ -372,7 +372,7 @@ PERF_FN double perf_beta_front_(double x, double y, double a, double b, double d
         db = b * perf_log_(b / (a + b) / y) + delta;
     return perf_exp_(perf_stirling_rest_(a + b) - perf_stirling_rest_(a) - perf_stirling_rest_(b) -
                      da - db) *
-           perf_sqrt_(a / (a + b) * b * 0.15915494309189533577);         /* 1 / (2 pi)             */
+           perf_sqrt_(a / (a + b) * b * 0.15915494309189533577);        /* 1 / (2 pi)             */
 }
 
 /* x, or 1e-300 where it is nearly 0 and something is to be divided by it. */

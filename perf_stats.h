@@ -898,7 +898,7 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     guess = all * (all + 1.0) / 4.0 + perf_normal_quantile_(tail) *
             perf_sqrt_(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
     if (guess >= 1.0)
-        k = PERF_CAST_(uint64_t, guess);             /* by the normal law, then steps              */
+        k = PERF_CAST_(uint64_t, guess);            /* by the normal law, then steps              */
     while (k && perf_signed_rank_cdf_(all, PERF_CAST_(double, k) - 1.0) > tail)
         k--;
     while (perf_signed_rank_cdf_(all, PERF_CAST_(double, k)) <= tail)

@@ -1,5 +1,6 @@
 /* Do the link-free special functions agree with 60-digit references?  functions.csv comes from
- * reference.py (mpmath); the bar is 1e-12 relative everywhere, tighter where the header says so. */
+ * reference.py (mpmath); the bar is 1e-12 relative everywhere, tighter for what reaches it.  It calls private
+ * names, because mathematics has no public ones: verdicts are made of it.                         */
 #include "perf_stats.h"
 #include "check.h"
 #include "numbers.h"
