@@ -47,66 +47,124 @@ typedef struct perf_json_ {
     uint32_t        names;
 } perf_json_;
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
+#define PERF_WHERE_  64         /* room for `,"pid":1,"tid":2}`, the end of a record              */
+
+/* Numbers and texts of a scope, from index `at` of e on, as members of "args"; some: it is open.
+ * Returns whether it is open then.                                                               */
+PERF_COLD_FN_ int perf_json_values_(perf_json_ *j, perf_out_ *o, const perf_events_ *e, uint64_t at,
+                                    int some)
+{
+    perf_seen_ seen;
+
+    for (; at && o->len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
+        if (!perf_remark_read_(&e->event[at], e->count - at, &seen))
+            break;
+        perf_put_(o, some++ ? "," : ",\"args\":{");
+        perf_put_json_(o, PERF_ACQ_(&j->registry->names)[seen.name]->site.name);
+        perf_put_char_(o, ':');
+        if (seen.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(o, seen.text);
+        else if (perf_is_finite_(seen.value))
+            perf_put_fixed_(o, seen.value, 6);
+        else
+            perf_put_(o, "null");
+    }
+    return some;
+}
 
 /* A record up to its time: head, name, place in the source, the values in e from index `at` on (0:
  * none), as far as there is room.  Returns its length.                                           */
 PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
                                      const perf_site_ *site, const perf_events_ *e, uint64_t at)
 {
-    perf_out_  o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
-    perf_seen_ m;
-    int        args = site->file != PERF_NULL_;
+    perf_out_ o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
+    int       args = site->file != PERF_NULL_;
 
-    perf_putf_(&o, ",\n{\"ph\":\"%s\",\"name\":%.0s", head, site->name);
-    if (args)
-        perf_putf_(&o, ",\"args\":{\"source_file\":%.0s,\"source_line\":%.0f", site->file,
-                   1.0 * (site->line & 0xffffff));
-    for (; at && o.len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
-        if (!perf_remark_read_(&e->event[at], e->count - at, &m))
-            break;
-        perf_putf_(&o, "%s%.0s:", args++ ? "," : ",\"args\":{",
-                   PERF_ACQ_(&j->registry->names)[m.name]->site.name);
-        if (m.kind == PERF_REMARK_IS_TEXT_)
-            perf_put_json_(&o, m.text);
-        else if (perf_is_finite_(m.value))
-            perf_put_fixed_(&o, m.value, 6);
-        else
-            perf_put_(&o, "null");
+    perf_put_(&o, ",\n{\"ph\":\"");
+    perf_put_(&o, head);
+    perf_put_(&o, "\",\"name\":");
+    perf_put_json_(&o, site->name);
+    if (args) {
+        perf_put_(&o, ",\"args\":{\"source_file\":");
+        perf_put_json_(&o, site->file);
+        perf_put_(&o, ",\"source_line\":");
+        perf_put_u64_(&o, site->line & 0xffffff);
     }
+    args = perf_json_values_(j, &o, e, at, args);
     perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
     return o.len;
 }
 
-/* The other kinds: counters, instants, spans that may overlap. */
-PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+/* An instant with its number or text, a counter's value, or one end of a span that may overlap. */
+PERF_COLD_FN_ void perf_json_point_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
                                     const char *where)
 {
     perf_file_ *f = &j->file;
-    perf_site_ *site = &PERF_ACQ_(&j->registry->names)[z->name]->site, bare = *site;
-    uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
+    perf_site_  site = PERF_ACQ_(&j->registry->names)[z->name]->site;
     double      value = perf_from_bits_(z->extra);
-    int         half = 0;
+    perf_out_   o;
 
-    bare.file = PERF_NULL_;                     /* an end's; a counter's args are its value       */
-    do {
-        f->p += perf_json_head_(j, f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
-                                      : z->kind == PERF_KIND_COUNT_ ? "C"
-                                      : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
-                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site, e,
-                                z->kind == PERF_KIND_INSTANT_ ? z->remarks : 0);
-        f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
-                                         : start);
-        if (z->kind == PERF_KIND_ASYNC_) {
-            perf_file_put_(f, ",\"id\":\"");
-            f->p = perf_digits_(f->p, z->extra);
-            perf_file_put_(f, "\"");
-        } else if (z->kind == PERF_KIND_COUNT_ && perf_is_finite_(value)) {
-            perf_file_putf_(f, ",\"args\":{\"value\":%.6f}", value);
-        } else if (z->kind == PERF_KIND_COUNT_) {
-            perf_file_put_(f, ",\"args\":{\"value\":null}");
-        }
+    if (z->kind == PERF_KIND_INSTANT_) {
+        f->p += perf_json_head_(j, f->p, "i\",\"s\":\"t", &site, e, z->remarks);
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
+    } else {
+        site.file = PERF_NULL_;                 /* its args are its value                         */
+        f->p += perf_json_head_(j, f->p, "C", &site, e, 0);
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
+        o = perf_file_out_(f);
+        perf_put_(&o, ",\"args\":{\"value\":");
+        if (perf_is_finite_(value))
+            perf_put_fixed_(&o, value, 6);
+        else
+            perf_put_(&o, "null");
+        perf_put_char_(&o, '}');
+        perf_file_wrote_(f, &o);
+    }
+    perf_file_put_(f, where);
+}
+
+/* Both ends of a span that may overlap others. */
+PERF_COLD_FN_ void perf_json_span_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+                                   const char *where)
+{
+    static const char *const head[2] = {"b\",\"cat\":\"async", "e\",\"cat\":\"async"};
+    perf_file_   *f = &j->file;
+    perf_site_    site = PERF_ACQ_(&j->registry->names)[z->name]->site;
+    const uint64_t at[2] = {z->start, z->start + z->length};
+    int            i;
+
+    for (i = 0; i < 2; i++) {
+        f->p += perf_json_head_(j, f->p, head[i], &site, e, 0);
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, at[i]));
+        perf_file_put_(f, ",\"id\":\"");
+        f->p = perf_digits_(f->p, z->extra);
+        perf_file_put_(f, "\"");
         perf_file_put_(f, where);
-    } while (z->kind == PERF_KIND_ASYNC_ && !half++);
+        site.file = PERF_NULL_;                 /* the begin has said it                          */
+    }
+}
+
+/* A scope; value: the index of its first number or text, 0: none. */
+PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+                                   uint32_t value, const perf_out_ *where)
+{
+    perf_file_    *f = &j->file;
+    const char    *prefix = j->prefix + PERF_CAST_(size_t, z->name) * PERF_PREFIX_;
+    const uint64_t start = perf_epoch_ns_(&j->epoch, z->start);
+    const uint64_t end = perf_epoch_ns_(&j->epoch, z->start + z->length);
+
+    if (z->name < j->names && *prefix && !value) {
+        PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
+        f->p += PERF_CAST_(unsigned char, *prefix);
+    } else {
+        f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z->name]->site, e,
+                                value);
+    }
+    f->p = perf_digits_us_(f->p, start);
+    PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
+    f->p = perf_digits_us_(f->p + 7, end - start);
+    PERF_LIBC_(memcpy)(f->p, where->p, PERF_WHERE_);
+    f->p += where->len;
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
@@ -117,46 +175,58 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
     perf_json_  *j = PERF_CAST_(perf_json_ *, with);
     perf_file_  *f = &j->file;
     perf_events_ copy = *events, *e = &copy;
-    char         where[64];
+    char         where[PERF_WHERE_];
     perf_out_    w = perf_out_open_(where, sizeof where);
     perf_zone_   z;
-    uint64_t     i = 0, at, start;
-    uint32_t    *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
-                    PERF_CAST_(size_t, e->count) * sizeof *room + 1));
+    uint64_t     i = 0, at;
+    uint32_t     value, *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
+                            PERF_CAST_(size_t, e->count) * sizeof *room + 1));
 
-    perf_putf_(&w, ",\"pid\":%.0f,\"tid\":%.0f}",
-               PERF_CAST_(double, PERF_GET_(&j->registry->process)), PERF_CAST_(double, e->thread));
-    if (e->name[0])
-        perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
-                        e->name, where);
+    perf_put_(&w, ",\"pid\":");
+    perf_put_u64_(&w, PERF_GET_(&j->registry->process));
+    perf_put_(&w, ",\"tid\":");
+    perf_put_u64_(&w, e->thread);
+    perf_put_char_(&w, '}');
+    if (e->name[0]) {
+        perf_out_ o = perf_file_out_(f);
+        perf_put_(&o, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
+        perf_put_json_(&o, e->name);
+        perf_put_char_(&o, '}');
+        perf_put_(&o, where);
+        perf_file_wrote_(f, &o);
+    }
     perf_events_values_(e, j->registry, room);
     for (at = 0; i < e->count; at = i) {
-        const char *prefix;
-        uint32_t    value = e->value ? e->value[at] : 0;
+        value = e->value ? e->value[at] : 0;
         if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
             continue;
         if (f->p > f->limit)
             perf_file_flush_(f);
-        if (!PERF_KIND_SLICE_(z.kind)) {
-            perf_json_other_(j, &z, e, where);
-            continue;
-        }
-        prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
-        if (z.name < j->names && *prefix && !value) {
-            PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
-            f->p += PERF_CAST_(unsigned char, *prefix);
-        } else {
-            f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site, e,
-                                    value);
-        }
-        start = perf_epoch_ns_(&j->epoch, z.start);
-        f->p = perf_digits_us_(f->p, start);
-        PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
-        f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
-        PERF_LIBC_(memcpy)(f->p, where, sizeof where);
-        f->p += w.len;
+        if (PERF_KIND_SLICE_(z.kind))
+            perf_json_slice_(j, &z, e, value, &w);
+        else if (z.kind == PERF_KIND_ASYNC_)
+            perf_json_span_(j, &z, e, where);
+        else
+            perf_json_point_(j, &z, e, where);
     }
     PERF_FREE(room);
+}
+
+/* Records of scopes up to their time, for all names that are short enough. */
+PERF_COLD_FN_ void perf_json_prefixes_(perf_json_ *j)
+{
+    perf_file_ *f = &j->file;
+    uint32_t    id;
+
+    for (id = 1; id < j->names; id++) {
+        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
+                                   PERF_NULL_, 0);
+        to[0] = '\0';
+        if (n < PERF_PREFIX_)
+            to[0] = PERF_CAST_(char, n);
+        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
+    }
 }
 
 /* Writes everything of the process to an open file. */
@@ -165,21 +235,19 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
     perf_json_  *j = PERF_CAST_(perf_json_ *, with);
     perf_file_  *f = &j->file;
     perf_losses_ l = perf_losses_sum_(j->registry);
-    uint32_t     id;
+    perf_out_    o;
 
-    for (id = 1; id < j->names; id++) {
-        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
-                                   PERF_NULL_, 0);
-        to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
-        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
-    }
-    perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
-                       "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n",
-                    PERF_CAST_(double, l.n[PERF_LOSS_OVERWRITTEN_]),
-                    PERF_CAST_(double, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]));
-    perf_file_putf_(f, "{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},"
-                       "\"pid\":%.0f}", PERF_CAST_(double, PERF_GET_(&j->registry->process)));
+    perf_json_prefixes_(j);
+    o = perf_file_out_(f);
+    perf_put_(&o, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
+    perf_put_u64_(&o, l.n[PERF_LOSS_OVERWRITTEN_]);
+    perf_put_(&o, ",\"uncounted_scopes\":");
+    perf_put_u64_(&o, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]);
+    perf_put_(&o, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
+                  "\"labels\":\"perf.h\"},\"pid\":");
+    perf_put_u64_(&o, PERF_GET_(&j->registry->process));
+    perf_put_char_(&o, '}');
+    perf_file_wrote_(f, &o);
     if (!perf_events_each_(j->registry, perf_json_thread_, j))
         f->failed = 1;
     perf_file_put_(f, "\n]}\n");

@@ -2171,22 +2171,33 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 
 PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r)
 {
-    double   tick = perf_scope_tick_ns_(r), n;
-    uint32_t id, title = 0;
+    static const perf_column_ column[] = {
+        {"device scope", 28, 0, 0}, {"calls", 10, 0, 0},  {"class", 10, 0, 0},
+        {"device", 10, 0, 0},       {"submit", 10, 0, 0}, {"lag", 10, 0, 0},
+        {"max lag", 10, 0, 0}};
+    perf_out_   wide = PERF_ZERO;
+    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
+    double      tick = perf_scope_tick_ns_(r), n;
+    uint32_t    id, title = 0;
+
+    table.out = o;
 
     for (id = 1; id < perf_gpu_rows_(r); id++) {
         const perf_gpu_row_ *row = &g->row[id];
         const perf_name_    *name = PERF_ACQ_(&r->names)[id];
         n = PERF_CAST_(double, row->scopes);
-        if (n > 0 && !title++)
-            perf_put_(o, "device scope                     calls     class    device    submit"
-                         "       lag   max lag\n");
-        if (n > 0)
-            perf_putf_(o, "%-28s%10.0f%10s%10g%10g%10g%10g\n", name->site.name, n,
-                       perf_kind_text_(name->kind), row->device_ns / n,
-                       PERF_CAST_(double, row->submit) * tick / n,
-                       PERF_CAST_(double, row->lag) * tick / n,
-                       PERF_CAST_(double, row->lag_max) * tick);
+        if (!(n > 0))
+            continue;
+        if (!title++)
+            perf_table_head_(&table);
+        perf_cell_text_(&table, name->site.name);
+        perf_cell_fixed_(&table, n, 0);
+        perf_cell_text_(&table, perf_kind_text_(name->kind));
+        perf_cell_ns_(&table, row->device_ns / n);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->submit) * tick / n);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->lag) * tick / n);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->lag_max) * tick);
+        perf_row_end_(&table);
     }
 }
 
@@ -2327,9 +2338,13 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         const double span = l->pace.until_ns - l->first_ns;
         if (!l->known || !(span > 0))
             continue;
-        perf_putf_(o, "GPU %.0f: busy %.1f %% of %g, clock within %g of the host's%s\n",
-                   PERF_CAST_(double, l->device), l->busy_ns / span * 100, span, l->worst_ns,
-                   simulated ? " (simulated)" : "");
+        perf_put_number_(o, "GPU ", PERF_CAST_(double, l->device), 0);
+        perf_put_number_(o, ": busy ", l->busy_ns / span * 100, 1);
+        perf_put_(o, " % of ");
+        perf_put_ns_(o, span);
+        perf_put_(o, ", clock within ");
+        perf_put_ns_(o, l->worst_ns);
+        perf_put_(o, simulated ? " of the host's (simulated)\n" : " of the host's\n");
     }
     if (a.scopes)
         perf_gpu_put_bound_(o, &e, answer);

@@ -89,14 +89,16 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
     e->count = n / sizeof(perf_event_);
 }
 
-/* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
- * one of the scope at entry i, value[that] of the next; 0: no more.  Of an instant, 1: it is
- * given.  It stays one if its scope is not here, or has a newer one of that name, or 16 others.
- * room: a number for each entry; NULL: none is given.  Hot, or its callers would be cold.        */
+/* Links remarks (numbers and texts) to the scope that they stand in: value[scope] is its first
+ * remark, value[remark] the next, 0 the end; value[instant] = 1: linked.  An instant is not linked
+ * if its scope is no longer in the ring, has a newer remark of that name, or 16 already.
+ * room: a number for each entry; NULL: none is linked.  Hot, or its callers would be cold.       */
+#define PERF_REMARKS_MOST_ 16u
 PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
 {
-    uint64_t   i, at, from[256];
-    uint32_t   scope[256], *k, n;
+    uint64_t   i, at, from[256];        /* by depth: begin of the latest scope, ...               */
+    uint32_t   scope[256], *first;      /* ... and its entry                                      */
+    uint32_t   other, linked;
     perf_zone_ z;
 
     for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
@@ -105,26 +107,31 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     if (!e->value)
         return;
     PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
-    PERF_LIBC_(memset)(scope, 255, sizeof scope);       /* by depth: the latest        */
+    PERF_LIBC_(memset)(scope, 255, sizeof scope);
     for (i = at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
         if (PERF_KIND_SLICE_(z.kind)) {
             from[z.depth] = z.start;
             scope[z.depth] = PERF_CAST_(uint32_t, at);
-        } else if (z.kind == PERF_KIND_INSTANT_ && z.remarks < i && z.depth &&
-                   scope[z.depth] < at && z.start >= from[z.depth]) {
-            k = &room[scope[z.depth]];
-            for (n = *k; n && e->event[n].what != e->event[z.remarks].what; n = room[n])
-                room[at]++;
-            if (n || room[at] >= 16) {
-                room[at] = 0;
-                continue;
-            }
-            room[z.remarks] = *k;
-            *k = PERF_CAST_(uint32_t, z.remarks);
-            room[at] = 1;
+            continue;
         }
+        if (z.kind != PERF_KIND_INSTANT_ || z.remarks >= i || !z.depth)
+            continue;
+        if (scope[z.depth] >= at || z.start < from[z.depth])
+            continue;                           /* its scope is not here                          */
+        first = &room[scope[z.depth]];
+        linked = 0;
+        for (other = *first; other; other = room[other]) {
+            if (e->event[other].what == e->event[z.remarks].what)
+                break;                          /* a newer one of that name                       */
+            linked++;
+        }
+        if (other || linked >= PERF_REMARKS_MOST_)
+            continue;
+        room[z.remarks] = *first;
+        *first = PERF_CAST_(uint32_t, z.remarks);
+        room[at] = 1;
     }
 }
 

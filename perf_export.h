@@ -629,8 +629,9 @@ PERF_COLD_FN_ void perf_flame_nodes_(perf_flame_ *flame)
             width = PERF_CAST_(double, node[i].size);
             calls = PERF_CAST_(double, node[i].calls);
         }
-        perf_file_putf_(file, "[%.0f,%.0s,%.0f,%.0f,%.0f,%.0f]",
-                        PERF_CAST_(double, node[i].parent), name,
+        perf_file_putf_(file, "[%.0f,", PERF_CAST_(double, node[i].parent));
+        perf_file_json_(file, name);
+        perf_file_putf_(file, ",%.0f,%.0f,%.0f,%.0f]",
                         PERF_CAST_(double, node[i].total) * flame->tick,
                         PERF_CAST_(double, node[i].self) * flame->tick, width * flame->tick, calls);
     }
@@ -674,11 +675,11 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_file_  *file = &flame->file;
 
     perf_flame_head_(file);
-    perf_file_putf_(file, "%.0s", flame->title);
+    perf_file_json_(file, flame->title);
     perf_file_put_(file, ";\nconst node=[");
     perf_flame_nodes_(flame);
     perf_file_put_(file, "];\nconst diagnosis=");
-    perf_file_putf_(file, "%.0s", flame->diagnosis);
+    perf_file_json_(file, flame->diagnosis);
     perf_flame_script_(file);
     perf_file_flush_(file);
 }

@@ -130,6 +130,7 @@ PERF_BEGIN_DECLS
  *   perf_file_  a file being written: all zero at first, but for `durable`
  *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
  *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
+ *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
  *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
@@ -253,19 +254,39 @@ PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
         perf_file_flush_(f);
 }
 
+/* A text to be appended to the file, at most 3 * PERF_FILE_RECORD_ bytes; then perf_file_wrote_. */
+PERF_FN perf_out_ perf_file_out_(const perf_file_ *f)
+{
+    return perf_out_open_(f->p, 3 * PERF_FILE_RECORD_);
+}
+
+PERF_FN void perf_file_wrote_(perf_file_ *f, const perf_out_ *o)
+{
+    f->p += o->len;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+/* A text as a JSON string. */
+PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *text)
+{
+    perf_out_ o = perf_file_out_(f);
+
+    perf_put_json_(&o, text);
+    perf_file_wrote_(f, &o);
+}
+
 PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
 {
-    perf_out_ o = perf_out_open_(f->p, 3 * PERF_FILE_RECORD_);
+    perf_out_ o = perf_file_out_(f);
     va_list   a;
 
     va_start(a, format);
     perf_putv_(&o, format, &a);
     va_end(a);
-    f->p += o.len;
-    if (f->p > f->limit)
-        perf_file_flush_(f);
+    perf_file_wrote_(f, &o);
 }
 
 enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };

@@ -1635,8 +1635,11 @@ PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *o, const perf_gpu_loop_ *s,
     perf_put_(o, ", ");
     if (r->graph)
         perf_put_(o, "graph of ");
-    perf_putf_(o, "%.0f a sample, event step %g, events alone %g", PERF_CAST_(double, r->batch),
-               r->quantum_ns, r->overhead_ns);
+    perf_put_fixed_(o, PERF_CAST_(double, r->batch), 0);
+    perf_put_(o, " a sample, event step ");
+    perf_put_ns_(o, r->quantum_ns);
+    perf_put_(o, ", events alone ");
+    perf_put_ns_(o, r->overhead_ns);
     perf_gpu_put_flags_(o, r);
     if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
         perf_putf_(o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);

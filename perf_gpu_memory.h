@@ -223,9 +223,15 @@ PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *o, const perf_gpu_mark_ *m)
         before = m->before->used;
     if (m->peak > m->total)
         fits = "  does not fit";
-    perf_putf_(o, "%-25s%6.0f%11e%11e%11e%11e%11e%s\n", m->name->site.name,
-               PERF_CAST_(double, m->device), m->used, m->used - before, m->peak, m->noted,
-               m->total, fits);
+    perf_put_padded_(o, m->name->site.name, 25);
+    perf_put_fixed_in_(o, PERF_CAST_(double, m->device), 0, 6);
+    perf_put_bytes_in_(o, m->used, 11);
+    perf_put_bytes_in_(o, m->used - before, 11);
+    perf_put_bytes_in_(o, m->peak, 11);
+    perf_put_bytes_in_(o, m->noted, 11);
+    perf_put_bytes_in_(o, m->total, 11);
+    perf_put_(o, fits);
+    perf_put_char_(o, '\n');
 }
 
 /* The phases as a table of the report, and the first that would not fit. */
@@ -244,10 +250,15 @@ PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o)
         if (m->peak > m->total && !first)
             first = m;
     }
-    if (first)
-        perf_putf_(o, "note: %.60s is the first phase that does not fit on GPU %.0f: short of"
-                      "%11e\n", first->name->site.name, PERF_CAST_(double, first->device),
-                   first->peak - first->total);
+    if (first) {
+        perf_put_(o, "note: ");
+        (void)perf_put_cut_(o, first->name->site.name, 60);
+        perf_put_number_(o, " is the first phase that does not fit on GPU ",
+                         PERF_CAST_(double, first->device), 0);
+        perf_put_(o, ": short of");
+        perf_put_bytes_in_(o, first->peak - first->total, 11);
+        perf_put_char_(o, '\n');
+    }
     perf_gpu_unlock_(&g->lock);
 }
 

@@ -982,7 +982,9 @@ PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel
         perf_put_n_(&o, name, perf_name_length_(name));
     else
         perf_putf_(&o, "scope %.0f", PERF_CAST_(double, e->id));
-    perf_file_putf_(f, ",\n{\"ph\":\"%s\",\"name\":%.0s,\"ts\":", kind, text);
+    perf_file_putf_(f, ",\n{\"ph\":\"%s\",\"name\":", kind);
+    perf_file_json_(f, text);
+    perf_file_put_(f, ",\"ts\":");
     f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
     if (!e->instant) {
         perf_file_put_(f, ",\"dur\":");
@@ -1064,9 +1066,10 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
         perf_put_fixed_(&o, k->info.cycle_ns, 4);
     }
     perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":%.0f,"
-                       "\"missed_warps\":%.0f,\"ns_per_cycle\":%.0s},\"traceEvents\":[\n",
-                    PERF_CAST_(double, k->info.dropped), PERF_CAST_(double, k->info.missed_warps),
-                    rate);
+                       "\"missed_warps\":%.0f,\"ns_per_cycle\":",
+                    PERF_CAST_(double, k->info.dropped), PERF_CAST_(double, k->info.missed_warps));
+    perf_file_json_(f, rate);
+    perf_file_put_(f, "},\"traceEvents\":[\n");
     for (i = 0; i < k->warps; i++) {
         const uint32_t sm = k->warp[i].ring->sm, xcds = k->warp[k->warps - 1].ring->sm >> 16;
         if (k->warp[i].sm_first != i)

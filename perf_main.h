@@ -1167,9 +1167,14 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *m, const perf_sweep_ *w)
         const perf_summary *time = &w->time[i];
         perf_out_           o = perf_out_open_(text, sizeof text);
         perf_out_           estimate = perf_out_open_(cell, sizeof cell);
-        perf_putf_(&estimate, "%g", time->p50);
-        if (perf_is_finite_(time->p50_low) && perf_is_finite_(time->p50_high))
-            perf_putf_(&estimate, " [%g, %g]", time->p50_low, time->p50_high);
+        perf_put_ns_(&estimate, time->p50);
+        if (perf_is_finite_(time->p50_low) && perf_is_finite_(time->p50_high)) {
+            perf_put_(&estimate, " [");
+            perf_put_ns_(&estimate, time->p50_low);
+            perf_put_(&estimate, ", ");
+            perf_put_ns_(&estimate, time->p50_high);
+            perf_put_char_(&estimate, ']');
+        }
         perf_putf_(&o, "%12.0f", w->size[i]);
         perf_put_cell_(&o, cell, 34);
         perf_putf_(&o, "%16.0f", w->speed[i]);

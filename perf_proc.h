@@ -36,8 +36,11 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
     int         at = 0;
 
     perf_put_(&o, PERF_PROC_);
-    if (thread)
-        perf_putf_(&o, "self/task/%.0f/", PERF_CAST_(double, thread));
+    if (thread) {
+        perf_put_(&o, "self/task/");
+        perf_put_u64_(&o, thread);
+        perf_put_char_(&o, '/');
+    }
     perf_put_(&o, file);
     f = fopen(text, "r");
     text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';

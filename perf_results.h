@@ -1458,7 +1458,7 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *out, const perf_baseline_entry *e
     else if (entry->kind == PERF_BASELINE_AB)
         perf_putf_(out, "%10.3fx", x);
     else
-        perf_putf_(out, "%11g", x);
+        perf_put_ns_in_(out, x, 11);
 }
 
 /* ": since run 12 (1f3a9c)" */

@@ -688,7 +688,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
      * been about to write it when the process was copied.                                        */
     if (s->process != PERF_GET_(&r->process)) {
         perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
-        perf_putf_(&o, ".%.0f", PERF_CAST_(double, PERF_GET_(&r->process)));
+        perf_put_char_(&o, '.');
+        perf_put_u64_(&o, PERF_GET_(&r->process));
         if (!perf_stream_open_(s))
             perf_stream_fail_(s, PERF_EIO);
     }
@@ -974,9 +975,9 @@ PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t ca
 {
     perf_out_ o = perf_out_open_(to, cap);
 
-    perf_putf_(&o, "clock moved by %.0f ns, within %.0f ns",
-               PERF_CAST_(double, m->part[m->at].offset_ns),
-               PERF_CAST_(double, m->part[m->at].bound_ns));
+    perf_put_number_(&o, "clock moved by ", PERF_CAST_(double, m->part[m->at].offset_ns), 0);
+    perf_put_number_(&o, " ns, within ", PERF_CAST_(double, m->part[m->at].bound_ns), 0);
+    perf_put_(&o, " ns");
     return o.len;
 }
 
