@@ -38,18 +38,15 @@ typedef struct perf_out_ {
     size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
     int    width;       /* columns of the screen; 0: as many as there are                         */
     int    style;       /* what it can show: PERF_BARS_, PERF_COLOR_                              */
-    uint32_t skip;      /* bit i: cell i of a perf_putf_ is left out, with the text after it      */
     int    grows;       /* 1: p comes from PERF_MALLOC, and is replaced by more when it is full   */
     int    failed;      /* 1: there was no memory to grow; the text is cut                        */
 } perf_out_;
 enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
 
-/* Writes a format.  Compilers check the arguments, because its letters are those of printf.  Only
- * these exist, and %g and %e mean something else:
+/* Writes a format of printf; compilers check the arguments.  Only these letters exist:
  *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
- *   %g  nanoseconds, as "1.23 us"       %e  bytes, as "1.5 MiB"
- * A width (%10g, %*g) makes a cell of a table: right-aligned, after at least one blank.  %-20s pads
- * or cuts a name to 20 columns, %.20s only cuts it (perf_put_cut_), %.0s quotes it as JSON.      */
+ * %10.3f, %*s: right-aligned, after at least one blank.  %-20s: cut or padded to 20 columns;
+ * %.20s: cut (perf_put_cut_).  Times, bytes and JSON have calls of their own, see >>internal.    */
 PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
@@ -604,55 +601,64 @@ PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
 
 /* ---- by a format ---- */
 
+/* What stands between a % and its letter; -1: not given. */
+typedef struct perf_spec_ {
+    int left, width, precision;
+} perf_spec_;
+
+/* Reads a number, or takes the argument that a * stands for; returns what follows it. */
+PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int *n)
+{
+    if (*format == '*') {
+        *n = va_arg(*a, int);
+        return format + 1;
+    }
+    for (*n = 0; *format >= '0' && *format <= '9'; format++)
+        *n = 10 * *n + (*format - '0');
+    return format;
+}
+
+/* A text as a spec says: cut, padded, or a cell. */
+PERF_COLD_FN_ void perf_put_spec_(perf_out_ *o, const char *s, perf_spec_ spec)
+{
+    if (spec.left)
+        perf_put_padded_(o, s, PERF_CAST_(size_t, spec.width));
+    else if (spec.precision > 0)
+        (void)perf_put_cut_(o, s, PERF_CAST_(size_t, spec.precision));
+    else if (spec.width)
+        perf_put_cell_(o, s, PERF_CAST_(size_t, spec.width));
+    else
+        perf_put_(o, s);
+}
+
 PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
 {
-    uint32_t skip = o->skip << 1, skipped = 0;
-
     for (; *format; format++) {
-        char        text[48];
-        perf_out_   cell = perf_out_open_(text, sizeof text);
-        const char *s = text;
-        int         left, width = 0, digits = -1;
-        size_t      fill;
+        char       text[48];
+        perf_out_  cell = perf_out_open_(text, sizeof text);
+        perf_spec_ spec = {0, 0, -1};
 
         if (*format != '%' || *++format == '%') {
-            if (!skipped || *format == '\n')
-                perf_put_char_(o, *format);
+            perf_put_char_(o, *format);
             continue;
         }
-        left = *format == '-';
-        for (format += left; *format >= '0' && *format <= '9'; format++)
-            width = 10 * width + (*format - '0');
-        if (*format == '*') {
-            width = va_arg(*a, int);
+        if (*format == '-') {
+            spec.left = 1;
             format++;
         }
+        format = perf_spec_number_(format, a, &spec.width);
         if (*format == '.')
-            for (format++, digits = 0; *format >= '0' && *format <= '9'; format++)
-                digits = 10 * digits + (*format - '0');
-        if (*format == 's')
-            s = va_arg(*a, const char *);
-        else if (*format == 'c')
-            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
-        else if (*format == 'f')
-            perf_put_fixed_(&cell, va_arg(*a, double), digits);
-        else
-            (*format == 'e' ? perf_put_bytes_ : perf_put_ns_)(&cell, va_arg(*a, double));
-        skip >>= width != 0;
-        skipped = width ? skip & 1 : 0;
-        if (skipped)
+            format = perf_spec_number_(format + 1, a, &spec.precision);
+        if (*format == 's') {
+            perf_put_spec_(o, va_arg(*a, const char *), spec);
             continue;
-        if (left)
-            for (fill = perf_put_cut_(o, s, PERF_CAST_(size_t, width)); fill; fill--)
-                perf_put_char_(o, ' ');
-        else if (*format == 's' && digits == 0)
-            perf_put_json_(o, s);
-        else if (*format == 's' && digits > 0)
-            (void)perf_put_cut_(o, s, PERF_CAST_(size_t, digits));
-        else if (width)
-            perf_put_cell_(o, s, PERF_CAST_(size_t, width));
+        }
+        if (*format == 'c')
+            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
         else
-            perf_put_(o, s);
+            perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
+        spec.precision = 0;
+        perf_put_spec_(o, text, spec);
     }
 }
 

@@ -199,8 +199,10 @@ PERF_FN void look_put_program(perf_out_ *o, const look_target *t, const look_rea
     else
         perf_putf_(o, "core file of process %.0f", (double)r->process);
     perf_putf_(o, ": %.0f thread%s with marks", (double)alive, alive == 1 ? "" : "s");
-    if (u.resident > 0)
-        perf_putf_(o, ", memory %e", u.resident);
+    if (u.resident > 0) {
+        perf_put_(o, ", memory ");
+        perf_put_bytes_(o, u.resident);
+    }
     perf_put_(o, "\n");
 }
 
@@ -216,9 +218,14 @@ PERF_FN void look_put_spent(perf_out_ *o, const look_target *t, const look_readi
         perf_put_(o, r->tick_is_ours ? ", as on this machine: the program had not measured it\n"
                                      : "\n");
     }
-    if (u.known && wall > 0 && r->spent_ns && cpu >= 0)
-        perf_putf_(o, "processor time: %.0f %% of one processor (%g in %g)\n", cpu / wall * 100,
-                   cpu, wall);
+    if (u.known && wall > 0 && r->spent_ns && cpu >= 0) {
+        perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
+        perf_put_(o, " % of one processor (");
+        perf_put_ns_(o, cpu);
+        perf_put_(o, " in ");
+        perf_put_ns_(o, wall);
+        perf_put_(o, ")\n");
+    }
 }
 
 /* The last moment that anything in the reading knows of, in ticks. */

@@ -90,12 +90,29 @@ PERF_FN void look_put_us(perf_file_ *f, const char *lead, uint64_t ns)
                     (double)(ns % 10));
 }
 
+/* ,"args":{"name":"..."} */
+PERF_FN void look_put_args_name(perf_file_ *f, const char *name)
+{
+    perf_file_put_(f, ",\"args\":{\"name\":");
+    perf_file_json_(f, name);
+    perf_file_put_(f, "}");
+}
+
+/* Where a name stands in the source. */
+PERF_FN void look_put_place(perf_file_ *f, const look_name *name)
+{
+    perf_file_put_(f, ",\"args\":{\"source_file\":");
+    perf_file_json_(f, name->file);
+    perf_file_putf_(f, ",\"source_line\":%.0f}", (double)name->line);
+}
+
 /* The begin of a record, up to its time. */
 PERF_FN void look_record(look_trace *w, const char *head, const char *name)
 {
     if (w->file.p > w->file.limit)
         perf_file_flush_(&w->file);
-    perf_file_putf_(&w->file, "%s\n{\"ph\":\"%s\",\"name\":%.0s", w->some ? "," : "", head, name);
+    perf_file_putf_(&w->file, "%s\n{\"ph\":\"%s\",\"name\":", w->some ? "," : "", head);
+    perf_file_json_(&w->file, name);
     w->some = 1;
 }
 
@@ -118,10 +135,13 @@ PERF_FN void look_put_remark(look_trace *w, const uint64_t *entry, size_t n, siz
     memset(text, 0, sizeof text);
     for (i = 0; i < 8 && at + i < n && (!i || (entry[2 * (at + i) + 1] & 0xff) == 3); i++)
         memcpy(text + 8 * i, &entry[2 * (at + i)], 8);
-    perf_file_putf_(&w->file, ",\"args\":{%.0s:", look_name_text(w->names, name));
-    if ((what & 0xff) == 2)
-        perf_file_putf_(&w->file, "%.0s}", text);
-    else if (perf_is_finite_(x))
+    perf_file_put_(&w->file, ",\"args\":{");
+    perf_file_json_(&w->file, look_name_text(w->names, name));
+    perf_file_put_(&w->file, ":");
+    if ((what & 0xff) == 2) {
+        perf_file_json_(&w->file, text);
+        perf_file_put_(&w->file, "}");
+    } else if (perf_is_finite_(x))
         perf_file_putf_(&w->file, "%.6f}", x);
     else
         perf_file_putf_(&w->file, "null}");
@@ -157,8 +177,7 @@ PERF_FN void look_put_event(look_trace *w, const uint64_t *entry, size_t n, cons
     if (e->remark < n)
         look_put_remark(w, entry, n, e->remark);
     else if (*name->file)
-        perf_file_putf_(&w->file, ",\"args\":{\"source_file\":%.0s,\"source_line\":%.0f}",
-                        name->file, (double)name->line);
+        look_put_place(&w->file, name);
     look_put_us(&w->file, ",\"ts\":", start);
     if (e->kind != LOOK_INSTANT)
         look_put_us(&w->file, ",\"dur\":", end >= start ? end - start : 0);
@@ -175,7 +194,7 @@ PERF_FN void look_put_entries(look_trace *w, const uint64_t *entry, size_t n, ui
 
     if (*name) {
         look_record(w, "M", "thread_name");
-        perf_file_putf_(&w->file, ",\"args\":{\"name\":%.0s}", name);
+        look_put_args_name(&w->file, name);
         look_record_end(w, thread);
     }
     while (i < n)
@@ -261,7 +280,7 @@ PERF_FN void look_write_trace(void *with)
 
     perf_file_putf_(&w->file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     look_record(w, "M", "process_name");
-    perf_file_putf_(&w->file, ",\"args\":{\"name\":%.0s}", w->title);
+    look_put_args_name(&w->file, w->title);
     look_record_end(w, 0);
     for (i = 0; i < w->now->threads; i++) {
         if (look_put_ring(w, &w->now->thread[i]))
@@ -358,9 +377,16 @@ PERF_FN void look_write_boxes(look_trace *w, uint32_t i)
         perf_file_flush_(&w->file);
     perf_file_putf_(&w->file, "<div style=\"width:%.3f%%\" title=\"", (double)n->total / up * 100);
     look_put_html(&w->file, look_name_shown(rep->names, n->name));
-    perf_file_putf_(&w->file, ": %g, self %g, %.0f calls\"><b>",
-                    (double)n->total * rep->now->tick_ns, (double)n->self * rep->now->tick_ns,
-                    (double)n->calls);
+    {
+        perf_out_ o = perf_file_out_(&w->file);
+        perf_put_(&o, ": ");
+        perf_put_ns_(&o, (double)n->total * rep->now->tick_ns);
+        perf_put_(&o, ", self ");
+        perf_put_ns_(&o, (double)n->self * rep->now->tick_ns);
+        perf_put_number_(&o, ", ", (double)n->calls, 0);
+        perf_put_(&o, " calls\"><b>");
+        perf_file_wrote_(&w->file, &o);
+    }
     look_put_html(&w->file, look_name_shown(rep->names, n->name));
     perf_file_put_(&w->file, "</b><p>");
     for (k = n->first; k; k = rep->node[k].next)

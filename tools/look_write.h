@@ -128,7 +128,7 @@ PERF_FN void look_put_row(perf_out_ *o, const look_columns *c, const look_report
         else if (i == 5)
             perf_putf_(o, "%*s", width, "");
         else
-            perf_putf_(o, "%*g", width, x[i]);
+            perf_put_ns_in_(o, x[i], width);
     }
     perf_put_(o, "\n");
 }
@@ -186,11 +186,16 @@ PERF_FN void look_put_waits(perf_out_ *o, const look_report *rep)
         if (wait[i] > 0)
             perf_putf_(o, "waiting for %s: %.1f %% of the time in scopes\n", what[i],
                        wait[i] / self * 100);
-    if (rep->wait)
-        perf_putf_(o, "data wait: %.1f %% of the main thread (%g of %g in scopes, %g of it in "
-                      "%.40s)\n", (double)rep->wait / ((double)rep->all + 1e-9) * 100,
-                   (double)rep->wait * tick, (double)rep->all * tick, (double)rep->most * tick,
-                   look_name_shown(rep->names, rep->where));
+    if (rep->wait) {
+        perf_put_number_(o, "data wait: ", (double)rep->wait / ((double)rep->all + 1e-9) * 100, 1);
+        perf_put_(o, " % of the main thread (");
+        perf_put_ns_(o, (double)rep->wait * tick);
+        perf_put_(o, " of ");
+        perf_put_ns_(o, (double)rep->all * tick);
+        perf_put_(o, " in scopes, ");
+        perf_put_ns_(o, (double)rep->most * tick);
+        perf_putf_(o, " of it in %.40s)\n", look_name_shown(rep->names, rep->where));
+    }
 }
 
 PERF_FN void look_put_table(perf_out_ *o, const look_report *rep, int width, int rows,
@@ -243,8 +248,9 @@ PERF_FN void look_put_tree(perf_out_ *o, const look_report *rep, int width, int 
         if (!narrow)
             perf_putf_(o, "%10.1f %%",
                        total / ((double)rep->node[n->parent].total + 1e-9) * 100);
-        perf_putf_(o, " %10g %10g%10.0f  %-*s", total * tick, (double)n->self * tick,
-                   (double)n->calls, indent, "");
+        perf_put_ns_in_(o, total * tick, 11);
+        perf_put_ns_in_(o, (double)n->self * tick, 11);
+        perf_putf_(o, "%10.0f  %-*s", (double)n->calls, indent, "");
         (void)perf_put_cut_(o, look_name_shown(rep->names, n->name),
                             width ? (size_t)(room - indent) : 40);
         perf_put_(o, "\n");
@@ -310,8 +316,10 @@ PERF_FN void look_put_open(perf_out_ *o, const look_reading *r, const look_names
         }
         shown++;
         perf_put_(o, lead);
-        if (ns >= 0)
-            perf_putf_(o, " for %g", ns);
+        if (ns >= 0) {
+            perf_put_(o, " for ");
+            perf_put_ns_(o, ns);
+        }
         perf_put_(o, " in ");
         look_put_thread_name(o, k);
         perf_put_(o, k->gone ? " (ended): " : ": ");
@@ -382,9 +390,12 @@ PERF_FN void look_put_losses(perf_out_ *o, const look_reading *r, const look_nam
         else if (n[i])
             perf_putf_(o, "note: %.0f %s\n", (double)n[i], note[i][1]);
     for (i = 0; i < r->threads && !json; i++)
-        if (r->thread[i].away && !r->thread[i].reset)
-            perf_putf_(o, "note: a call of %.40s was without a processor for %g\n",
-                       look_name_shown(names, r->thread[i].away_in), (double)r->thread[i].away);
+        if (r->thread[i].away && !r->thread[i].reset) {
+            perf_putf_(o, "note: a call of %.40s was without a processor for ",
+                       look_name_shown(names, r->thread[i].away_in));
+            perf_put_ns_(o, (double)r->thread[i].away);
+            perf_put_(o, "\n");
+        }
     if (json)
         perf_putf_(o, ",\"torn\":%.0f,\"cut_off\":%s", (double)r->torn,
                    r->cut_off ? "true" : "false");
@@ -542,11 +553,13 @@ PERF_FN void look_put_diagnosis(perf_out_ *o, const look_report *rep)
         perf_put_(o, "diagnosis: nothing has been recorded yet\n");
         return;
     }
-    if (unit)
-        perf_putf_(o, "what repeats: %.80s, %.0f times, %g each\n",
+    if (unit) {
+        perf_putf_(o, "what repeats: %.80s, %.0f times, ",
                    look_name_shown(rep->names, rep->node[unit].name),
-                   (double)rep->node[unit].calls,
-                   (double)rep->node[unit].total * tick / (double)rep->node[unit].calls);
+                   (double)rep->node[unit].calls);
+        perf_put_ns_(o, (double)rep->node[unit].total * tick / (double)rep->node[unit].calls);
+        perf_put_(o, " each\n");
+    }
     look_put_waits(o, rep);
     if (!rep->wait && !rep->sync)
         perf_put_(o, "waits: none was marked (PERF_WAIT)\n");
@@ -556,7 +569,10 @@ PERF_FN void look_put_diagnosis(perf_out_ *o, const look_report *rep)
     for (i = path.n, at = (uint32_t)(most - rep->node); at; at = rep->node[at].parent)
         path.name[--i] = rep->node[at].name;
     share = (double)most->self / all;
-    perf_putf_(o, "most time: %.1f %% (%g) in ", share * 100, (double)most->self * tick);
+    perf_put_number_(o, "most time: ", share * 100, 1);
+    perf_put_(o, " % (");
+    perf_put_ns_(o, (double)most->self * tick);
+    perf_put_(o, ") in ");
     look_put_chain(o, rep->names, &path, 0);
     if (share > 0.99)
         share = 0.99;

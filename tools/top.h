@@ -237,8 +237,9 @@ PERF_FN void top_put_head(perf_out_ *o, const top_state *s, const look_report *r
 
     for (i = 0; i < s->now.threads; i++)
         alive += !s->now.thread[i].gone && !s->now.thread[i].foreign;
-    perf_putf_(o, "%.40s (%.0f): %.0f thread%s, memory %e", s->target.program,
-               (double)s->target.pid, (double)alive, alive == 1 ? "" : "s", u.resident);
+    perf_putf_(o, "%.40s (%.0f): %.0f thread%s, memory ", s->target.program,
+               (double)s->target.pid, (double)alive, alive == 1 ? "" : "s");
+    perf_put_bytes_(o, u.resident);
     if (u.known && seconds > 0)
         perf_putf_(o, ", processor %.0f %%", cpu / seconds * 1e-7);
     perf_put_(o, "\n");
@@ -296,8 +297,11 @@ PERF_FN int top_put_open(perf_out_ *o, const top_state *s, int rows)
         shown[best] = 1;
         most = top_open_ns(s, best, &least);
         perf_put_(o, "open");
-        if (most > 0)
-            perf_putf_(o, least ? " for %g and more" : " for %g", most);
+        if (most > 0) {
+            perf_put_(o, " for ");
+            perf_put_ns_(o, most);
+            perf_put_(o, least ? " and more" : "");
+        }
         perf_put_(o, ": ");
         look_put_chain(o, &s->names, &s->now.thread[best].open,
                        s->width > 60 ? (size_t)s->width - 50 : s->width ? 20 : 0);
