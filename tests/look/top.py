@@ -51,12 +51,12 @@ with Target(target, "busy") as t:
         work = next(r for r in f["scopes"] if r["name"] == "work")
         c.check(abs(sum(r["calls"] for r in f["scopes"] if r["name"] == "first phase") - work["calls"]) <= 60,
                 f"phases and rounds of one interval: {f['scopes']}")
-    c.status(0, "top", t.pid, "--once", "--interval", "0.05", has="calls/s")
-    c.status(0, "top", t.pid, "--once", "--interval", "0.05", "--tree", has="of total")
-    c.status(0, "top", t.pid, "--once", "--interval", "0.05", "--thread", str(t.pid), has="work")
+    c.status(0, "top", t.pid, "--once", "--interval", "0.6", has="calls/s")
+    c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--tree", has="of total")
+    c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--thread", str(t.pid), has="work")
     for sort in ("self", "total", "calls", "mean", "max", "p99", "name"):
-        c.status(0, "top", t.pid, "--once", "--interval", "0.05", "--sort", sort, has="work")
-    out = c.run("top", t.pid, "--once", "--interval", "0.05", "--width", "60")[1]
+        c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--sort", sort, has="work")
+    out = c.run("top", t.pid, "--once", "--interval", "0.6", "--width", "60")[1]
     c.check(max(map(len, out.partition("waiting for")[0].splitlines())) <= 60, f"lines of more than 60 columns:\n{out}")
 
 # A thread that hangs is named, and for how long.
