@@ -187,7 +187,7 @@ static void *drained(void *unused)
     t = perf_recorder_get_();
     fails_at = maps;
     for_ever = 1;
-    while (perf_pool_(&t->pool, &t->pool_end, 64, 64, 1)) {
+    while (perf_pool_(t->home, &t->pool, &t->pool_end, 64, 64, 1)) {
     }
     before = cells_count(t);
     errno = 77;
@@ -225,7 +225,7 @@ static void thread_without(void)
     CHECK(perf_trace_stream(path) == PERF_OK, "stream");
     fails_at = maps;
     for_ever = 1;
-    while (perf_pool_(&perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
+    while (perf_pool_(NULL, &perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
     }
     (void)marks();
     CHECK(perf_trace_stream_flush() == PERF_EIO && perf_error() != PERF_OK, "%s", perf_status_text(perf_error()));
@@ -238,7 +238,7 @@ static void thread_without(void)
     /* a name that cannot be kept: there is no memory, not a name too many */
     perf_reset();
     fails_at = maps;
-    while (perf_pool_(&perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
+    while (perf_pool_(NULL, &perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
     }
     across = perf_scope_begin("a new name");
     perf_scope_end(&across);
