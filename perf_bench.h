@@ -90,8 +90,8 @@ typedef perf_loop perf_bench;           /* one that answers: how long?          
 
 PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
 
-/* Allocates.  name: any text, 255 bytes of it are copied; NULL is "(unnamed)", "" is refused.  A longer name
- * is cut, noted at the result and counted among the losses.  opts NULL: defaults.  Never fails
+/* Allocates.  name: any text, 255 bytes of it are copied; NULL is "(unnamed)", "" is refused.
+ * A longer name is cut, noted at the result and counted among the losses.  opts NULL: defaults.  Never fails
  * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
 PERF_FN int         perf_bench_next(perf_bench *b); /* 1: run the body once; 0: done.  One branch */

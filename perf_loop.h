@@ -487,7 +487,7 @@ PERF_FN const perf_filling_ *perf_host_filling_(void)
     return &host;
 }
 
-/* Nothing after it begins before all before it has ended: a reading of the clock is where it stands. */
+/* Nothing after it begins before all before it has ended. */
 PERF_FN void perf_fence_(void)
 {
 #if PERF_TCC_
@@ -544,7 +544,7 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double 
             pause(t);
             resume(t);
         }
-        for (i = 0, x = 1; i < steps; i++) {        /* without a pause, the next chain overlaps it */
+        for (i = 0, x = 1; i < steps; i++) {        /* the next overlaps it           */
             x = x * UINT64_C(6364136223846793005) + 1;
             perf_hide_(&x);
         }
@@ -1041,7 +1041,7 @@ PERF_COLD_FN_ void perf_loop_file_lead_(perf_slice_ *p)
 
     if (p->lead_runs && counted > 0.0)
         p->owed[p->owed_count++ % PERF_OWED_] =
-            lead / PERF_CAST_(double, p->lead_runs) / (counted / PERF_CAST_(double, p->batch)) - 1.0;
+            lead / PERF_CAST_(double, p->lead_runs) * PERF_CAST_(double, p->batch) / counted - 1.0;
 }
 
 /* A slice that counts has ended.  1: that completes a round. */
@@ -1439,6 +1439,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
+    double       usual;
 
     o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
@@ -1453,11 +1454,11 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
     if (o.slice_ns > o.max_seconds * 1e9 / 64.0)    /* room for the pairs that an answer takes    */
         o.slice_ns = perf_or_default_(o.max_seconds * 1e9 / 64.0, 1e3, 1e9, 1e3);
     o.control = o.control < 0 ? -1 : 1;
+    usual = PERF_LOOP_AT_MOST_(PERF_DUEL_SECONDS_, 0.5 * o.max_seconds);
     if (o.min_seconds < 0.0)
         o.min_seconds = -1.0;
     else
-        o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds,
-                                         PERF_LOOP_AT_MOST_(PERF_DUEL_SECONDS_, 0.5 * o.max_seconds));
+        o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, usual);
     return o;
 }
 
@@ -1502,7 +1503,7 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pi
     }
 }
 
-/* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many. */
+/* Log ratios of variants i and j into s->logs; returns how many pairs have one. */
 PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
 {
     const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
@@ -1664,8 +1665,7 @@ PERF_COLD_FN_ int perf_duel_turns_matter_(const perf_loop_state_ *s, int i)
     return perf_duel_order_matters_(s);
 }
 
-/* What it means that there are too few pairs to tell: slow rounds, and loops that shall end at once,
- * do not wait for more.                                                                          */
+/* What too few pairs mean: slow rounds, and loops that shall end at once, wait for no more. */
 PERF_FN int perf_duel_cannot_tell_(const perf_loop_state_ *s)
 {
     const int waits = s->ask.min_seconds > 0.0 && s->round_ns < PERF_ROUND_SLOW_NS_;
@@ -1858,7 +1858,7 @@ PERF_COLD_FN_ void perf_duel_draw_lead_(perf_loop_state_ *s, uint64_t now)
     s->control_rounds++;
 }
 
-/* How many variants are not decided yet.  Holm: the fewer are open, the less evidence each needs. */
+/* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
 PERF_COLD_FN_ int perf_duel_still_open_(perf_loop_state_ *s)
 {
     int i, open = 0, by = perf_loop_by_(s);
@@ -1899,7 +1899,7 @@ PERF_COLD_FN_ int perf_duel_anew_(perf_loop_state_ *s, uint64_t now, int objecti
     return 0;
 }
 
-/* 1: the loop ends, as all is decided and nothing speaks against it, or more of it will not help. */
+/* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
 PERF_COLD_FN_ int perf_duel_settled_(perf_loop_state_ *s, uint64_t now)
 {
     const size_t n = s->arm[0].count;
@@ -2185,7 +2185,9 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
         s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
-        s->entry[j].behind = j == r->best ? 1.0 : perf_exp_(perf_duel_centre_(s->logs, k).at + tick);
+        s->entry[j].behind = 1.0;
+        if (j != r->best)
+            s->entry[j].behind = perf_exp_(perf_duel_centre_(s->logs, k).at + tick);
     }
 }
 
