@@ -2344,7 +2344,10 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         perf_put_ns_(o, span);
         perf_put_(o, ", clock within ");
         perf_put_ns_(o, l->worst_ns);
-        perf_put_(o, simulated ? " of the host's (simulated)\n" : " of the host's\n");
+        perf_put_(o, " of the host's");
+        if (simulated)
+            perf_put_(o, " (simulated)");
+        perf_put_char_(o, '\n');
     }
     if (a.scopes)
         perf_gpu_put_bound_(o, &e, answer);
