@@ -67,7 +67,7 @@ static void traced(const unsigned char *image, size_t bytes, unsigned clock)
     perf_kernel_info         info;
     static char              text[4 << 20];
     perf_status              status = perf_kernel_decode(image, bytes, NULL, 0, &info);
-    perf_read_               r;
+    perf_reader_             r;
     FILE                    *f;
 
     if (!*path)

@@ -33,7 +33,7 @@ static void spend(uint64_t ns)
     now_ns += ns;
 }
 
-static NOINLINE uint64_t chain(uint64_t x, long n)
+static NOINLINE CHECK_UNUSED uint64_t chain(uint64_t x, long n)
 {
     for (; n > 0; n--)
         x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
