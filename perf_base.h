@@ -336,7 +336,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_getpid_, perf_sched_yield_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
- *   perf_getenv_, PERF_SETUID_, PERF_ERRNO_  a variable of the environment; errno; PERF_CLOCK_*_ID_  of clocks
+ *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
+ *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
 #define PERF_STATUS_TEXT_(name, text) text,

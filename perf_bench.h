@@ -91,8 +91,8 @@ typedef perf_loop perf_bench;           /* one that answers: how long?          
 PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
 
 /* Allocates.  name: any text, 255 bytes of it are copied; NULL is "(unnamed)", "" is refused.
- * A longer name is cut, noted at the result and counted among the losses.  opts NULL: defaults.  Never fails
- * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
+ * A longer name is cut, noted at the result and counted among the losses.  opts NULL: defaults.
+ * Without memory the loop runs zero times, and perf_bench_end says PERF_ENOMEM.                  */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
 PERF_FN int         perf_bench_next(perf_bench *b); /* 1: run the body once; 0: done.  One branch */
 
@@ -103,7 +103,7 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
  * measured at the first pause and taken off.  Some ns stay open, as the work around it overlaps the
  * reading of the clock: intervals hold them, and over 1 % there is a note (PERF_WARN_PAUSES).  So:
  * once a slice, or around microseconds.  A pause that is not resumed lasts until the last iteration
- * of the slice, and the result says so.  A second pause, or one outside of a loop, is ignored.    */
+ * of the slice, and the result says so.  A second pause, or one outside of a loop, is ignored.   */
 PERF_FN void perf_bench_pause(perf_loop *l);
 PERF_FN void perf_bench_resume(perf_loop *l);
 
@@ -210,7 +210,7 @@ PERF_FN void perf_clobber(void);
  * Two variants that share state (caches, a branch predictor, an allocator) can differ in turns and
  * not alone.  So in one pair of four each slice comes after a lead: uncounted calls of its own
  * variant.  If that changes the ratio, all slices get leads, longer ones until it stays.  If it
- * does not, or the ratio still changes in time, the decision is withheld.  Cure: opts.before.     */
+ * does not, or the ratio still changes in time, the decision is withheld.  Cure: opts.before.    */
 /* A number below zero or NaN is refused, but for control and min_seconds: status
  * PERF_EINVAL, and the verdict's reason says so.                                                */
 typedef struct perf_ab_opts {           /* zero = default                                         */
@@ -480,7 +480,9 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
 
 PERF_FN const char *perf_result_text(perf_result *r)
 {
-    return !PERF_DISABLE ? perf_bench_engine_get_()->text(r) : r ? r->text : "";
+    if (!PERF_DISABLE)
+        return perf_bench_engine_get_()->text(r);
+    return r ? r->text : "";
 }
 
 /* The clobbers keep the body's memory accesses on their side of a pause. */

@@ -183,8 +183,8 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
     now.name = perf_name_intern_(r, &site);
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_pool_(PERF_NULL_, &g->pool, &g->pool_end, sizeof *added,
-                                                   65536, 0));
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_pool_(PERF_NULL_, &g->pool, &g->pool_end,
+                                                   sizeof *added, 65536, 0));
     perf_unlock_(r);
     if (!added || !now.name)
         return PERF_ENOMEM;

@@ -67,8 +67,6 @@ typedef struct perf_schedule {          /* read it; the library writes it       
     int                was_on;          /* whether recording was on before                        */
 } perf_schedule;
 
-PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
-
 /* Switches recording off until the first active step; NULL: defaults.  s.opts is what runs. */
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
 
@@ -225,8 +223,8 @@ typedef struct perf_loop_state_ {
 enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
        PERF_LOOP_DONE_ };
 
-/* Returns 1, hidden from gcc.  gcc treats a function that always calls a cold one as cold, too, and
- * so its callers, up to the user's loop, which it would then optimise for size.              */
+/* Returns 1, hidden from gcc, which takes who always calls a cold function for cold, too, up to the
+ * user's loop.                                                                                   */
 PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
@@ -317,9 +315,11 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 #elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
     return i == PERF_BY_WALL_ ? perf_now() : 0;
 #else
-    return i == PERF_BY_WALL_ ? perf_now()
-                              : perf_system_ns_(i == PERF_BY_THREAD_ ? PERF_CLOCK_THREAD_ID_
-                                                                     : PERF_CLOCK_PROCESS_ID_);
+    if (i == PERF_BY_WALL_)
+        return perf_now();
+    if (i == PERF_BY_THREAD_)
+        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
 #endif
 }
 
@@ -395,8 +395,12 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
     int     i;
 
     for (i = 0; i < t->clocks; i++) {
-        raw[i] = perf_timer_since_(t->at[i], t->paused ? t->paused_at[i]
-                                             : i ? perf_timer_clock_(i) : now);
+        uint64_t end = now;
+        if (t->paused)
+            end = t->paused_at[i];
+        else if (i != PERF_BY_WALL_)
+            end = perf_timer_clock_(i);
+        raw[i] = perf_timer_since_(t->at[i], end);
         t->ns[i] = raw[i] - t->paused_ns[i] - t->overhead_ns[i];
         t->ns[i] = t->ns[i] > 0.0 ? t->ns[i] : 0.0;
     }
@@ -778,15 +782,24 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
             s->at = i;
             slowest = p->fastest > slowest ? p->fastest : slowest;
         }
-    enough = !s->timer.coarse ? 1000000 : s->timer.least_ns > 0.0 ? 100000000 : 10000000;
+    enough = 1000000;
+    if (s->timer.coarse)
+        enough = s->timer.least_ns > 0.0 ? 100000000 : 10000000;
     if (p->batch >= PERF_CAST_(uint64_t, enough) && slowest < 0.03 * PERF_CAST_(double, p->batch))
         return 0;
     enough = slowest >= PERF_LOOP_FULL_ * want || late;
-    need = p->batch > 1 ? 3 : 16.0 * slowest < s->opts.max_seconds * 1e9 ? 2 : 1;
+    need = 1;
+    if (p->batch > 1)
+        need = 3;
+    else if (16.0 * slowest < s->opts.max_seconds * 1e9)
+        need = 2;
     if (enough && p->readings < need && !late)
         return 1;
     factor = slowest > 0.0 ? want / slowest : 10.0;
-    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;    /* one reading may mislead    */
+    if (factor > 10.0)                  /* one reading may mislead                                */
+        factor = 10.0;
+    if (factor < 1.2)
+        factor = 1.2;
     for (; s->at < s->running; s->at++) {
         p = &s->arm[s->order[s->at]];
         if (p->steady)
@@ -861,6 +874,16 @@ PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_
     return apart * apart > 0.01 && apart * apart > 9.0 * square;
 }
 
+/* Why the wall's clock alone timed the slices. */
+PERF_COLD_FN_ const char *perf_loop_why_one_clock_(const perf_loop_state_ *s)
+{
+    if (s->timer.one_clock)
+        return "there is no other clock";
+    if (s->arm[s->order[0]].steady)
+        return "the slices are short";
+    return "there was no time for more than first calls";
+}
+
 /* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
  * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
  * as anybody can tell: then the thread's processor time is not its cost.                         */
@@ -872,9 +895,7 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
     int                i;
 
     if (t->clocks == 1)
-        text = t->one_clock               ? "there is no other clock"
-               : s->arm[s->order[0]].steady ? "the slices are short"
-                                            : "there was no time for more than first calls";
+        text = perf_loop_why_one_clock_(s);
     else if (t->waits_at < 0)
         text = "this system does not tell own waits from waits for the processor";
     else if (10 * t->waiting_slices > t->slices)
@@ -1209,7 +1230,11 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
 
 PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
 {
-    return !(x > 0.0) ? otherwise : x < low ? low : x > high ? high : x;
+    if (!(x > 0.0))
+        return otherwise;
+    if (x < low)
+        return low;
+    return x > high ? high : x;
 }
 
 /* ---- refused options ---- */
@@ -1445,8 +1470,10 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
     o.accept.design = PERF_DESIGN_RANDOM;
     o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
                                    : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
-    if (o.max_pairs <= 0)
-        o.max_pairs = variants > 2 ? 1000 : o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
+    if (o.max_pairs <= 0 && variants > 2)
+        o.max_pairs = 1000;
+    else if (o.max_pairs <= 0)
+        o.max_pairs = o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
     o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
@@ -2191,6 +2218,18 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
     }
 }
 
+/* Why a loop without a single pair has no verdict. */
+PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_status status)
+{
+    if (s->refused)
+        return s->refused;
+    if (status != PERF_EDELETED || s->loop.kind == 3)
+        return perf_status_text(status);
+    if (s->order[s->at < s->running ? s->at : 0])
+        return "the compiler deleted the candidate's body: perf_keep() its result";
+    return "the compiler deleted the baseline's body: perf_keep() its result";
+}
+
 /* Fills the entries of all variants, and what A/B loops and races both tell. */
 PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t left)
 {
@@ -2199,7 +2238,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     uint32_t         seen, base = 0;
     perf_out_        o;
     size_t           n;
-    int              i;
+    int              i, judged;
 
     perf_loop_settle_(s, left);
     n = s->status == PERF_OK ? s->arm[s->order[0]].count : 0;
@@ -2224,15 +2263,11 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         }
         e->first_ns = s->arm[i].first_ns;
         e->batch = s->arm[i].batch;
-        e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
+        judged = i && !r.forced;
+        e->verdict = perf_duel_verdict_(s, i ? i : 1, judged ? n : 0);
         if (!n) {
             e->verdict.status = r.status;
-            e->verdict.reason =
-                s->refused ? s->refused
-                : r.status != PERF_EDELETED || s->loop.kind == 3 ? perf_status_text(r.status)
-                : s->order[s->at < s->running ? s->at : 0]
-                    ? "the compiler deleted the candidate's body: perf_keep() its result"
-                    : "the compiler deleted the baseline's body: perf_keep() its result";
+            e->verdict.reason = perf_race_why_none_(s, r.status);
             continue;
         }
         if (r.forced)
@@ -2395,21 +2430,25 @@ PERF_ENGINE_OF_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_, perf_duel_open_, PERF_
 
 /* ---- schedule ---- */
 
-PERF_FN perf_schedule_opts perf_schedule_opts_default(void)
+/* An option of a schedule: 0 means 1, negative none. */
+PERF_COLD_FN_ int perf_schedule_steps_(int asked)
 {
-    perf_schedule_opts o = PERF_ZERO;
-    return o;
+    if (asked < 0)
+        return 0;
+    return asked ? asked : 1;
 }
 
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 {
-    perf_schedule_opts o = opts ? *opts : perf_schedule_opts_default();
+    perf_schedule_opts o = PERF_ZERO;
     perf_registry_    *r = perf_registry_get_();
     perf_schedule      s = PERF_ZERO;
 
+    if (opts)
+        o = *opts;
     o.skip = o.skip < 0 ? 0 : o.skip;
-    o.wait = o.wait < 0 ? 0 : o.wait ? o.wait : 1;
-    o.warmup = o.warmup < 0 ? 0 : o.warmup ? o.warmup : 1;
+    o.wait = perf_schedule_steps_(o.wait);
+    o.warmup = perf_schedule_steps_(o.warmup);
     o.active = o.active > 0 ? o.active : 3;
     o.repeat = o.repeat < 0 ? 0 : o.repeat;
     s.opts = o;
@@ -2434,7 +2473,9 @@ PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
     if (step / all >= n)
         return PERF_PHASE_DONE;
     step %= all;
-    return step < o->wait ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+    if (step < o->wait)
+        return PERF_PHASE_WAIT;
+    return step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
 }
 
 PERF_FN perf_phase perf_schedule_step(perf_schedule *s)

@@ -2274,7 +2274,9 @@ PERF_FN perf_status perf_error(void)
 {
     perf_registry_ *r = perf_registry_read_();
 
-    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
+    if (r)
+        return PERF_CAST_(perf_status, PERF_GET_(&r->error));
+    return PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
 }
 
 PERF_FN void perf_enable(int on)

@@ -73,7 +73,10 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const pe
             n--;
         }
         ns = perf_tally_ns_(perf_bucket_value_(i), tick);
-        ns = ns < min ? min : ns > max ? max : ns;
+        if (ns < min)
+            ns = min;
+        if (ns > max)
+            ns = max;
         if (n)
             perf_hist_add_n(h, ns, n);
     }

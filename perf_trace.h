@@ -216,8 +216,15 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
     const uint64_t one[] = {uuid, w->process, thread, 1}, below[] = {uuid, w->process << 32, 1},
                    process[] = {uuid, w->process, 1};
 
-    perf_pf_put_(w, shape[kind], kind == 0 ? one : kind == 3 ? process : below,
-                 kind == 0 && !*name ? PERF_NULL_ : name, PERF_NULL_);
+    const uint64_t *number = below;
+
+    if (kind == 0)
+        number = one;
+    else if (kind == 3)
+        number = process;
+    if (kind == 0 && !*name)
+        name = PERF_NULL_;
+    perf_pf_put_(w, shape[kind], number, name, PERF_NULL_);
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
@@ -559,7 +566,9 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
         ahead = truth - s->began < 1000000 ? 1000000 : truth - s->began;
         ahead = ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000);
         turn = PERF_CAST_(double, off) / PERF_CAST_(double, ahead);
-        k->tick_ns = now.tick_ns * (1 + (turn > 0.5 ? 0.5 : turn < -0.5 ? -0.5 : turn));
+        turn = turn > 0.5 ? 0.5 : turn;
+        turn = turn < -0.5 ? -0.5 : turn;
+        k->tick_ns = now.tick_ns * (1 + turn);
         k->ticks = ticks;
         k->ns = here;
         k->older = old;
@@ -747,7 +756,10 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
                                             PERF_CAST_(double, now - t->ring_at));
         else
             step *= 4;
-        step = step < 16 ? 16 : step > half ? half : step;
+        if (step > half)
+            step = half;
+        if (step < 16)
+            step = 16;
         t->ring_step = step * sizeof(perf_event_);
         t->ring_at = now;
         if (PERF_GET_(&t->ring_limit))
@@ -1072,9 +1084,12 @@ PERF_COLD_FN_ uint64_t perf_merge_find_(const char *p, const char *end, uint64_t
 PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p, const char *end,
                                         char *to)
 {
-    uint64_t tag, v, clock = kind == PERF_M_PACKET_ ? perf_merge_find_(p, end, 58)
-                             : kind == PERF_M_CLOCK_ ? perf_merge_find_(p, end, 1) : 0;
+    uint64_t tag, v, clock = 0;
 
+    if (kind == PERF_M_PACKET_)
+        clock = perf_merge_find_(p, end, 58);
+    else if (kind == PERF_M_CLOCK_)
+        clock = perf_merge_find_(p, end, 1);
     while (p < end) {
         int inner;
         p = perf_field_read_(p, end, &tag, &v);

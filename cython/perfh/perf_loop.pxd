@@ -39,7 +39,6 @@ cdef extern from "perf_loop.h" nogil:
         int open
         int was_on
 
-    perf_schedule_opts perf_schedule_opts_default() noexcept
     perf_schedule perf_schedule_begin(const perf_schedule_opts *opts) noexcept
     perf_phase perf_schedule_step(perf_schedule *s) noexcept
     perf_status perf_schedule_end(perf_schedule *s) noexcept

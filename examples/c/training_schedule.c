@@ -46,7 +46,7 @@ static void update(void)
 int main(void)
 {
     static const char *const phase[] = {"wait", "warm-up", "active", "done"};
-    perf_schedule_opts       o = perf_schedule_opts_default();
+    perf_schedule_opts       o = PERF_ZERO;
     perf_schedule            s;
     perf_status              trace;
     int                      step;

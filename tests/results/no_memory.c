@@ -119,7 +119,7 @@ static void nowhere(void)
 
 static void tour(void)
 {
-    perf_schedule_opts o = perf_schedule_opts_default();
+    perf_schedule_opts o = PERF_ZERO;
     perf_schedule      schedule;
     double             calls, lost;
     int                no_registry = fails_at == 0;     /* then nobody could count what was lost */
