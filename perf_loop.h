@@ -1760,6 +1760,23 @@ PERF_COLD_FN_ int perf_duel_confirmed_(const perf_loop_state_ *s, int i)
     return precise && perf_gap_(all.at, longer.at) <= 0.5 * margin;
 }
 
+/* The slowest slice, without what is not timed. */
+PERF_FN double perf_duel_slice_ns_(const perf_loop_state_ *s)
+{
+    double slowest = 0.0;
+    int    i;
+
+    for (i = 0; i < s->variants; i++)
+        slowest = s->arm[i].fastest > slowest ? s->arm[i].fastest : slowest;
+    return slowest;
+}
+
+/* 1: a slice is as long as the longest lead, so it leads itself. */
+PERF_FN int perf_duel_leads_itself_(const perf_loop_state_ *s)
+{
+    return perf_duel_slice_ns_(s) > PERF_LEAD_MOST_NS_;
+}
+
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_duel_objection_(const perf_loop_state_ *s, int i)
 {
@@ -1793,17 +1810,6 @@ PERF_COLD_FN_ int perf_duel_gravest_(const perf_loop_state_ *s)
         gravest = one > gravest ? one : gravest;
     }
     return gravest;
-}
-
-/* The slowest slice, without what is not timed. */
-PERF_FN double perf_duel_slice_ns_(const perf_loop_state_ *s)
-{
-    double slowest = 0.0;
-    int    i;
-
-    for (i = 0; i < s->variants; i++)
-        slowest = s->arm[i].fastest > slowest ? s->arm[i].fastest : slowest;
-    return slowest;
 }
 
 /* The lead that all slices get where the one they had was not enough. */
@@ -2175,6 +2181,8 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
     objection = perf_duel_objection_(s, i);
+    if (objection == PERF_TOO_FEW_ && perf_duel_leads_itself_(s))
+        objection = PERF_NO_OBJECTION_; /* and time is over                                       */
     s->entry[i].control_ratio = perf_duel_longer_ratio_(s, i);
     if (decided && objection != PERF_NO_OBJECTION_) {
         s->arm[i].objection = objection;
