@@ -38,7 +38,7 @@ static double normal(void)
 /* The run of that night: entries that take `level`[i] times 100 ns, give or take 1 %. */
 static perf_results_opts night(int number, size_t entries, const double *level)
 {
-    static char       id[16], label[16];
+    static char       id[32], label[32];
     perf_results_opts o = PERF_ZERO;
     size_t            i, k;
 
