@@ -9,8 +9,8 @@ static uint64_t fake_clock(void)
 }
 #define PERF_CLOCK_FN fake_clock
 #include <stdlib.h>
-static int no_memory;
-#define PERF_MALLOC(bytes) (no_memory ? NULL : malloc(bytes))
+static int out_of_memory;
+#define PERF_MALLOC(bytes) (out_of_memory ? NULL : malloc(bytes))
 #define PERF_FREE(p)       free(p)
 #include "perf_tally.h"
 
@@ -234,11 +234,11 @@ static void collects(void)
     perf_source_add_(r, &source);
     (void)perf_tally_of("step", 0, &sum);
     CHECK(collected == 1, "what a device has not told yet is asked for: %d", collected);
-    no_memory = 1;
+    out_of_memory = 1;
     memset(&sum, 7, sizeof sum);
     memset(&kept, 0, sizeof kept);
     CHECK(perf_tally_of("step", 0, &sum) == PERF_ENOMEM && !memcmp(&sum, &kept, sizeof sum), "no memory");
-    no_memory = 0;
+    out_of_memory = 0;
 }
 
 /* A name of a scope, a wait and a span is told as the scope, in whatever order they came. */
