@@ -1512,7 +1512,7 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pi
 {
     const double from = s->when[0], to = s->when[s->arm[0].count - 1], third = (to - from) / 3.0;
 
-    switch (pick) {
+    switch (PERF_CAST_(int, pick)) {
     case PERF_USUAL_PAIRS_:
         return !s->led[k];
     case PERF_LONGER_PAIRS_:

@@ -77,7 +77,7 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 /* What rows are sorted by, the largest first. */
 PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
 {
-    switch (by) {
+    switch (PERF_CAST_(int, by)) {
     case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
     case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
     case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
@@ -839,7 +839,7 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
 
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    switch (s->opts.view) {
+    switch (PERF_CAST_(int, s->opts.view)) {
     case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
     case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
     case PERF_VIEW_DIAGNOSIS:

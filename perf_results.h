@@ -438,9 +438,9 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
 #define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
 
-/* The values of x, logs, that lie farther than `far` off; off[i]: how far.  0 where more do than
+/* The values of x, logs, that lie farther than `least` off; off[i]: how least.  0 where more do than
  * may be left out.                                                                               */
-PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double far, double *off)
+PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
 {
     double sorted[PERF_READ_RUNS_ + 2], middle, sd;
     size_t i, odd = 0;
@@ -452,11 +452,11 @@ PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double far, doubl
     sd = 1.4826 * perf_middle_(sorted, n, 0.5);         /* of a normal law                        */
     if (sd < PERF_ODD_LEAST_)
         sd = PERF_ODD_LEAST_;
-    if (far < PERF_ODD_NOISES_ * sd)
-        far = PERF_ODD_NOISES_ * sd;
+    if (least < PERF_ODD_NOISES_ * sd)
+        least = PERF_ODD_NOISES_ * sd;
     for (i = 0; i < n; i++) {
         off[i] = x[i] - middle;
-        if (off[i] > far || off[i] < -far)
+        if (off[i] > least || off[i] < -least)
             odd++;
         else
             off[i] = 0.0;
