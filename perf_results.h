@@ -438,7 +438,7 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
 #define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
 
-/* The values of x, logs, that lie farther than `least` off; off[i]: how least.  0 where more do than
+/* The values of x, logs, that lie farther than `least` off; off[i]: how far.  0 where more do than
  * may be left out.                                                                               */
 PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
 {

@@ -762,7 +762,8 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
             entry.figure[member - FIGURE] = perf_read_or_null_(file);
     }
     entry.to = file->in.at;
-    if (members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)] && entry.figure[PERF_SCOPE_CALLS_] >= 1.0)
+    if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
+        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)])
         entry.kind = PERF_BASELINE_SCOPE;
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
