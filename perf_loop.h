@@ -2439,7 +2439,7 @@ PERF_ENGINE_OF_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_, perf_duel_open_, PERF_
 /* ---- schedule ---- */
 
 /* An option of a schedule: 0 means 1, negative none. */
-PERF_COLD_FN_ int perf_schedule_steps_(int asked)
+PERF_FN int perf_schedule_steps_(int asked)
 {
     if (asked < 0)
         return 0;
