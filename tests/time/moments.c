@@ -41,7 +41,9 @@ static void handler(void)
     inside = 0;
 }
 
-void *mmap(void *p, size_t bytes, int access, int flags, int file, off_t at)
+/* By its symbol: <sys/mman.h> calls it mmap64 where files are large. */
+void *pages(void *p, size_t bytes, int access, int flags, int file, long at) __asm__("mmap");
+void *pages(void *p, size_t bytes, int access, int flags, int file, long at)
 {
     handler();
     p = (void *)syscall(SYS_mmap, p, bytes, access, flags, file, at);
