@@ -1404,9 +1404,10 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m)
     perf_registry_ *r = perf_registry_get_();
     const int       held = r && perf_loops_hold_(r);
     perf_case_     *c;
+    const size_t    rounds = PERF_CAST_(size_t, m->repeat);
     size_t          i;
 
-    for (i = 0; i < m->repeat; i++) {
+    for (i = 0; i < rounds; i++) {
         if (m->shuffle)
             perf_main_shuffle_();
         m->round = PERF_CAST_(int, i);
