@@ -272,18 +272,11 @@ extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the h
 extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
 extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
 extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
-#define perf_getpid_()      1   /* nothing forks there                                            */
 #define perf_sched_yield_() 0
 #else
-extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 extern int perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
 #if PERF_LP64_UNIX_
-extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
-extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
-extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
-#if defined(__linux__)
-extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
-#endif
+extern long perf_fd_write_(int, const void *, size_t) __asm__(PERF_SYM_("write"));
 #endif
 #if defined(__linux__) && (PERF_LP64_UNIX_ || !defined(__x86_64__))
 #define PERF_OWN_TIMESPEC_ 1    /* 32-bit Linux: the plain symbol keeps 32-bit times for ever     */
@@ -335,7 +328,7 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
  *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
- *   perf_timespec_, perf_getpid_, perf_sched_yield_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
+ *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */

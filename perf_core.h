@@ -22,6 +22,7 @@
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_, perf_core_on_, perf_core_known_  the functions behind the marks
+ *   PERF_UNHEARD_  said where a report was asked for, and none is made
  *   perf_calibration_, perf_pair_  readings of both clocks                                       */
 
 /* >>private: types, and how a core is found ---------------------------------------------------- */
@@ -363,21 +364,30 @@ typedef struct perf_core_ {
 } perf_core_;
 
 #if PERF_ONE_CORE_
+/* Said where PERF_REPORT or PERF_TRACE is set and nobody in the process looks at it. */
+#define PERF_UNHEARD_ "perf.h: PERF_REPORT, PERF_TRACE need a file with PERF_AT_EXIT 1\n"
+
 /* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
  * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
+    const char  *asked = perf_getenv_any_("PERF_REPORT");
     perf_search_ s;
+    uint32_t     was = 0;
     int          look;
 
+    if (!asked)
+        asked = perf_getenv_any_("PERF_TRACE");
     PERF_LIBC_(memset)(&s, 0, sizeof s);
     for (look = 0; look < 2 && !s.core; look++) {
         if (look)
-            (void)__atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
+            was = __atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
         perf_images_walk_(&s);
     }
     if (s.core)
         s.core->join(&perf_anchor_v1_);
+    else if (!was && asked && *asked && *asked != '0')
+        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
     return s.core;
 }
 

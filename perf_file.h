@@ -110,7 +110,6 @@ extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
 extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
 #if PERF_LP64_UNIX_             /* elsewhere an off_t may be longer than a long                   */
 extern long perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
-extern long perf_fd_write_(int, const void *, size_t) __asm__(PERF_SYM_("write"));
 extern void perf_flockfile_(FILE *) __asm__(PERF_SYM_("flockfile"));
 extern void perf_funlockfile_(FILE *) __asm__(PERF_SYM_("funlockfile"));
 #endif

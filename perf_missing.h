@@ -22,7 +22,8 @@ PERF_BEGIN_DECLS
 /* ---- the environment ---- */
 
 /* All variables that the headers read. */
-#define PERF_ENVIRONMENT_ "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE"
+#define PERF_ENVIRONMENT_                                                                         \
+    "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE, PERF_RUN_LABEL"
 
 #if defined(__linux__) && PERF_LP64_UNIX_
 extern char **perf_environ_ __asm__(PERF_SYM_("environ"));

@@ -59,9 +59,21 @@ PERF_FN perf_status perf_error(void);
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go
- *   perf_thread_id_, perf_process_id_  as the system has them                                   */
+ *   perf_thread_id_, perf_process_id_  as the system has them; perf_syscall_  asks it            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+#if !defined(_WIN32)
+extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+#endif
+#if PERF_LP64_UNIX_
+extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
+extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
+#if defined(__linux__)
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+#endif
+#endif
 
 /* The smaller and the larger of two counts. */
 PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
@@ -360,7 +372,11 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 #endif
 }
 
+#if defined(_WIN32)             /* nothing forks there                                            */
+#define perf_process_id_() UINT32_C(1)
+#else
 #define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
+#endif
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
@@ -2213,6 +2229,21 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
     }
 }
 
+/* Runs when the program ends, once for each file that holds a core: were a report and a trace asked
+ * for, and nobody made them?  A forked child leaves it to its parent.                            */
+PERF_COLD_FN_ void perf_core_leave_(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    const char     *asked = perf_getenv_any_("PERF_REPORT");
+
+    if (!asked)
+        asked = perf_getenv_any_("PERF_TRACE");
+    if (!asked || !*asked || *asked == '0' || !r)
+        return;
+    if (!r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+}
+
 /* Runs before the constructors of the program, once for each file that holds a core. */
 PERF_COLD_FN_ void perf_core_install_(void)
 {
@@ -2225,15 +2256,22 @@ PERF_COLD_FN_ void perf_core_install_(void)
 }
 
 /* The registry for who reads or switches recordings.  Whatever file uses this function gets the
- * core and a constructor that hands it out: priority 101, the first that a program may have.     */
+ * core and a constructor that hands it out: priority 101, the first that a program may have, and
+ * the last of its destructors.                                                                   */
 PERF_OUTLINE_FN_ perf_registry_ *perf_registry_read_(void)
 {
 #if defined(__aarch64__)
     __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
-                         ".balign 8\n.quad %0\n.popsection" : : "S"(perf_core_install_));
+                         ".balign 8\n.quad %0\n.popsection\n"
+                         ".pushsection .fini_array.00101,\"aw\",%%fini_array\n"
+                         ".balign 8\n.quad %1\n.popsection"
+                         : : "S"(perf_core_install_), "S"(perf_core_leave_));
 #else
     __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
-                         ".balign 8\n.quad %c0\n.popsection" : : "i"(perf_core_install_));
+                         ".balign 8\n.quad %c0\n.popsection\n"
+                         ".pushsection .fini_array.00101,\"aw\",%%fini_array\n"
+                         ".balign 8\n.quad %c1\n.popsection"
+                         : : "i"(perf_core_install_), "i"(perf_core_leave_));
 #endif
     return perf_registry_get_();
 }

@@ -918,11 +918,27 @@ PERF_COLD_FN_ perf_view perf_view_asked_(const char *word)
     return PERF_VIEW_TABLE;
 }
 
-/* Who forks before it has a scope of its own shall find what its children record. */
+/* The stream of events is made by a header of its own: says so where that is missing. */
+PERF_COLD_FN_ void perf_stream_missed_(void)
+{
+    const char     *path = perf_getenv_("PERF_TRACE_STREAM");
+    perf_registry_ *r = path && *path ? perf_registry_read_() : PERF_NULL_;
+
+    if (r && !PERF_GET_(&r->heard_stream) && !r->member)
+        (void)fprintf(stderr, "perf.h: PERF_TRACE_STREAM needs perf_trace.h in the file with "
+                              "PERF_AT_EXIT 1\n");
+}
+
+/* Who forks before it has a scope of its own shall find what its children record, and nobody else
+ * is to say that the variables were not heard.                                                   */
 PERF_ATTR_((__constructor__, __used__)) static void perf_at_start_(void)
 {
-    if (perf_getenv_("PERF_REPORT"))
-        (void)perf_registry_read_();
+    perf_registry_ *r = PERF_NULL_;
+
+    if (perf_getenv_("PERF_REPORT") || perf_getenv_("PERF_TRACE"))
+        r = perf_registry_read_();
+    if (r)
+        PERF_SET_(&r->heard, 1u);
 }
 
 /* A report that was asked for by a slip of the pen does not come: says so. */
@@ -944,6 +960,7 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
     perf_report_opts o = PERF_ZERO;
 
+    perf_stream_missed_();
     if (!report && !trace)
         perf_at_exit_says_();
     if (report && *report && PERF_LIBC_(strcmp)(report, "0")) {

@@ -888,8 +888,11 @@ PERF_FN perf_status perf_trace_stream_end(void)
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
 {
-    const char *path = perf_getenv_("PERF_TRACE_STREAM");
+    const char     *path = perf_getenv_("PERF_TRACE_STREAM");
+    perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
 
+    if (r)
+        PERF_SET_(&r->heard_stream, 1u);
     if (path && *path && perf_trace_stream(path) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", path);
 }

@@ -48,4 +48,48 @@ try "other people's variables are theirs" test ! -s said
 PERF_REPORT=1 PERF_MODE=1 PERF_CONFIG=none ./program 2>said
 try "but the report names them" grep -q '^note: PERF_MODE is set, but is none of PERF_REPORT, ' said
 try "and not those of Linux' perf" sh -c '! grep PERF_CONFIG said'
+
+# Who asks for a report where nobody makes one is told so, once.
+unheard='perf.h: PERF_REPORT, PERF_TRACE need a file with PERF_AT_EXIT 1'
+cat >marks.c <<'C'
+#include "perf_scope.h"
+void mark(void);
+void mark(void) { PERF_SCOPE("mark"); perf_count("count", 1.0); }
+C
+printf '#include "perf_scope.h"\nvoid mark(void);\nint main(void) { { PERF_SCOPE("main"); } mark(); return 0; }\n' >main.c
+cat >reads.c <<'C'
+#include "perf.h"
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+void mark(void);
+int main(void)
+{
+    int status = 1;
+    mark();
+    perf_enable(0);
+    if (!fork())
+        exit(0);
+    return wait(&status) < 0 || status;
+}
+C
+try 'a program that only marks' gcc -O2 -I"$root" main.c marks.c -o marks
+try 'one that switches recording and forks' gcc -O2 -I"$root" reads.c marks.c -o reads
+for of in marks reads; do
+    try "$of: silent" test -z "$("./$of" 2>&1)"
+    try "$of: silent at 0" test -z "$(PERF_REPORT=0 "./$of" 2>&1)"
+    try "$of: silent at nothing" test -z "$(PERF_REPORT='' "./$of" 2>&1)"
+    try "$of: PERF_REPORT" test "$(PERF_REPORT=1 "./$of" 2>&1)" = "$unheard"
+    try "$of: PERF_TRACE" test "$(PERF_TRACE=./t.json "./$of" 2>&1)" = "$unheard"
+done
+try 'PERF_TRACE_STREAM without its header' \
+    test "$(PERF_TRACE_STREAM=s ./program 2>&1)" = \
+    'perf.h: PERF_TRACE_STREAM needs perf_trace.h in the file with PERF_AT_EXIT 1'
+printf '#define PERF_AT_EXIT 1\n#include "perf_trace.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' >stream.c
+try 'with its header' gcc -O2 -I"$root" stream.c -o stream
+try 'nothing is said' test -z "$(PERF_TRACE_STREAM=s ./stream 2>&1)"
+PERF_RUN_LABEL=1 PERF_REPORT=1 ./program 2>said
+try 'a variable of results is known' sh -c '! grep -q "is none of" said'
+PERF_TRACE=t.json PERF_REPORT=1 ./program 2>said
+try 'who has PERF_AT_EXIT is not told' sh -c '! grep -q "need a file" said'
 finish
