@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPTIONAL = {"perf_cuda.h", "perf_gpu_bench.h", "perf_kernel.h", "perf_nvtx.h", "perf_trace.h",
             "perf_json.h", "perf_saved.h", "perf_results.h", "perf_export.h", "perf_main.h", "perf_gpu_driver.h", "perf_gpu_memory.h", "perf_gpu_scope.h",
             "perf_hlog.h", "perf_tally.h",
-            "perf_memory.h", "perf_diagnosis.h", "perf_proc.h"}
+            "perf_memory.h", "perf_diagnosis.h", "perf_proc.h", "perf_counters.h"}
 # What a room includes last where there is no core in another file: here it follows anyway.
 LAST = {("perf_core.h", "perf_record.h"), ("perf_scope.h", "perf_record.h"),
         ("perf_registry.h", "perf_record.h"),

@@ -1,0 +1,569 @@
+/* perf_counters.h - what did the processor do: instructions, cycles, branches, misses.
+ *
+ *     perf_counters c = perf_counters_open(NULL);  // of this thread
+ *     perf_counters_start(&c);
+ *     work();
+ *     perf_counters_stop(&c);
+ *     puts(perf_counters_text(&c));            // "1204 instructions, 530 cycles, IPC 2.27, ..."
+ *     perf_counters_close(&c);
+ *
+ * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
+ * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
+ * faults, context switches and processor time at best.  docs/counters.md has the whole story.
+ * Optional: only files that count include it.
+ * Sections (search for ">>"):  counters  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_COUNTERS_H
+#define PERF_COUNTERS_H
+
+#include "perf_file.h"
+#include "perf_proc.h"
+
+PERF_BEGIN_DECLS
+
+/* >>counters ------------------------------------------------------------------------------------
+ * All counters in one list: X(name, text, kind and number of the kernel, leader of its group).
+ * The kernel puts a group onto the processor as a whole, so ratios within one are fair.          */
+#define PERF_COUNTER_LIST_(X)                                                                     \
+    X(PERF_COUNTER_INSTRUCTIONS, "instructions", PERF_HARDWARE_, 1, PERF_COUNTER_INSTRUCTIONS)    \
+    X(PERF_COUNTER_CYCLES, "cycles", PERF_HARDWARE_, 0, PERF_COUNTER_INSTRUCTIONS)                \
+    X(PERF_COUNTER_BRANCHES, "branches", PERF_HARDWARE_, 4, PERF_COUNTER_BRANCHES)                \
+    X(PERF_COUNTER_BRANCH_MISSES, "branch misses", PERF_HARDWARE_, 5, PERF_COUNTER_BRANCHES)      \
+    X(PERF_COUNTER_L1D_MISSES, "L1d misses", PERF_CACHE_, 0x10000, PERF_COUNTER_L1D_MISSES)       \
+    X(PERF_COUNTER_LLC_MISSES, "LLC misses", PERF_CACHE_, 0x10002, PERF_COUNTER_L1D_MISSES)       \
+    X(PERF_COUNTER_PAGE_FAULTS, "page faults", PERF_SOFTWARE_, 2, PERF_COUNTER_PAGE_FAULTS)       \
+    X(PERF_COUNTER_SWITCHES, "context switches", PERF_SOFTWARE_, 3, PERF_COUNTER_SWITCHES)        \
+    X(PERF_COUNTER_MIGRATIONS, "migrations", PERF_SOFTWARE_, 4, PERF_COUNTER_MIGRATIONS)          \
+    X(PERF_COUNTER_TASK_CLOCK, "ns of processor time", PERF_SOFTWARE_, 1, PERF_COUNTER_TASK_CLOCK)
+
+#define PERF_COUNTER_ENUM_(name, text, kind, number, leader) name,
+/* L1d, LLC: loads that missed the first, the last level of the caches.  Migrations: changes of the
+ * core.  The last four are the system's own and need no counter of the processor.                */
+typedef enum perf_counter {
+    PERF_COUNTER_LIST_(PERF_COUNTER_ENUM_)
+    PERF_COUNTER_COUNT                  /* how many there are                                     */
+} perf_counter;
+#undef PERF_COUNTER_ENUM_
+
+typedef struct perf_counters_opts {     /* zero = default                                         */
+    uint32_t which;                     /* bits 1u << PERF_COUNTER_CYCLES ...; 0 -> all           */
+    int      threads;                   /* 1: also threads and processes that begin after open;   */
+                                        /* faults, switches and time are then of the process      */
+    int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
+    int      process;                   /* pid of a child that has not called exec: it is counted */
+                                        /* from there, with its children; 0: the calling thread   */
+} perf_counters_opts;
+
+/* One counter, for the library. */
+typedef struct perf_counter_ {
+    int      how;                       /* PERF_BY_EVENT_ ...                                     */
+    int      fd;                        /* -1: none                                               */
+    int      leads;                     /* 1: first of its group                                  */
+    int      error;                     /* errno of the system's refusal; 0: none                 */
+    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor       */
+} perf_counter_;
+
+/* Read its upper half; the library writes it all.  One thread uses it at a time. */
+typedef struct perf_counters {
+    double      value[PERF_COUNTER_COUNT];  /* from start to stop; NaN: missing                   */
+    double      share[PERF_COUNTER_COUNT];  /* of that time that it was counted: 1 all of it;     */
+                                        /* less: others had the counter, so the value is scaled   */
+                                        /* up; 0: missing                                         */
+    perf_counters_opts opts;            /* what really counts                                     */
+    perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
+    char        text[1000];             /* of perf_counters_text and perf_counters_why            */
+    perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
+    int         process, counting;
+} perf_counters;
+
+/* Opens counters, which do not count yet; opts NULL: defaults.  Takes up to seven file descriptors
+ * (closed on exec) until perf_counters_close.  Counts the thread that calls it.  Some 50 us.     */
+PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
+
+/* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
+ * after fork the child opens its own.  A child of opts.process needs no start.                   */
+PERF_FN perf_status perf_counters_start(perf_counters *c);
+
+/* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
+ * counter is missing.  It may start again: each stop tells what came after the last start.       */
+PERF_FN perf_status perf_counters_stop(perf_counters *c);
+
+/* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
+PERF_FN void perf_counters_close(perf_counters *c);
+
+/* Why a counter is missing, as a sentence in c->text; NULL: it is not missing. */
+PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which);
+
+/* One line of English into c->text, which it returns: what was counted, instructions per cycle
+ * (IPC), what was scaled, what is missing and why.  NULL gives "".                               */
+PERF_FN const char *perf_counters_text(perf_counters *c);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of the kernel       */
+
+/* Who tells a counter, or why nobody does. */
+enum { PERF_NOT_ASKED_, PERF_BY_EVENT_, PERF_BY_SYSTEM_, PERF_REFUSED_, PERF_NEVER_RAN_,
+       PERF_NO_SYSTEM_, PERF_COUNTERS_OFF_ };
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#define PERF_SYS_EVENT_OPEN_ 298L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
+#define PERF_SYS_EVENT_OPEN_ 241L
+#else
+#define PERF_SYS_EVENT_OPEN_ 0L                 /* 0: none here                                   */
+#endif
+
+#define PERF_COUNTER_TEXT_(name, text, kind, number, leader) text,
+PERF_FN const char *perf_counter_name_(int which)
+{
+    static const char *const texts[] = {PERF_COUNTER_LIST_(PERF_COUNTER_TEXT_) ""};
+
+    return texts[which];
+}
+#undef PERF_COUNTER_TEXT_
+
+/* ---- the kernel's interface ---- */
+
+#if PERF_SYS_EVENT_OPEN_
+#define PERF_EVENT_ENABLE_   0x2400ul           /* numbers of <linux/perf_event.h>                */
+#define PERF_EVENT_DISABLE_  0x2401ul
+#define PERF_EVENT_GROUP_    1
+#define PERF_EVENT_CLOEXEC_  8ul
+#define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
+#define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
+#define PERF_EVENT_INHERIT_  0x2u
+#define PERF_EVENT_NO_KERNEL_ 0x60u             /* nor hypervisor                                 */
+#define PERF_EVENT_AT_EXEC_  0x1000u
+
+typedef struct perf_event_attr_ {               /* the kernel's first version of it               */
+    uint32_t type, size;
+    uint64_t config, period, sample_type, read_format, flags;
+    uint32_t wakeup, breakpoint;
+    uint64_t config1;
+} perf_event_attr_;
+
+extern int perf_event_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+
+/* A new descriptor, or minus errno. */
+PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, int group)
+{
+    long fd = perf_syscall_(PERF_SYS_EVENT_OPEN_, attr, PERF_CAST_(long, process), -1L,
+                            PERF_CAST_(long, group), PERF_EVENT_CLOEXEC_);
+
+    return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
+}
+
+/* Value, ns enabled, ns running.  0: they cannot be read. */
+PERF_FN int perf_event_read_(int fd, uint64_t *at)
+{
+    return perf_fd_read_(fd, at, 3 * sizeof *at) == PERF_CAST_(long, 3 * sizeof *at);
+}
+
+/* Opens counter `which`, in its group if that is open and has room. */
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
+                                      int leader)
+{
+    perf_counter_ *one = &c->own[which];
+    const int      group = leader == which ? -1 : c->own[leader].fd;
+    const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
+
+    attr.size = PERF_CAST_(uint32_t, sizeof attr);
+    attr.read_format = PERF_EVENT_TIMES_;
+    attr.flags = PERF_EVENT_DISABLED_;
+    if (c->opts.threads || c->opts.process)
+        attr.flags |= PERF_EVENT_INHERIT_;
+    if (c->opts.process)
+        attr.flags |= PERF_EVENT_AT_EXEC_;
+    if (!c->opts.kernel && !of_kernel)              /* these happen in the kernel alone           */
+        attr.flags |= PERF_EVENT_NO_KERNEL_;
+    one->fd = perf_event_open_(&attr, c->opts.process, group);
+    one->leads = group < 0;
+    if (one->fd < 0 && group >= 0) {                /* no room in the group: alone                */
+        one->fd = perf_event_open_(&attr, c->opts.process, -1);
+        one->leads = 1;
+    }
+    one->how = PERF_BY_EVENT_;
+    if (one->fd < 0) {
+        one->error = -one->fd;
+        one->fd = -1;
+        one->how = PERF_REFUSED_;
+    }
+}
+
+/* Starts or stops all.  The group of instructions starts last and stops first. */
+PERF_FN void perf_counters_switch_(perf_counters *c, int on)
+{
+    unsigned long order = PERF_EVENT_DISABLE_;
+    int           i, which;
+
+    if (on)
+        order = PERF_EVENT_ENABLE_;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        which = i;
+        if (on)
+            which = PERF_COUNTER_COUNT - 1 - i;
+        if (c->own[which].fd >= 0 && c->own[which].leads)
+            (void)perf_event_ioctl_(c->own[which].fd, order, PERF_EVENT_GROUP_);
+    }
+}
+#else
+typedef struct perf_event_attr_ {
+    uint32_t type;
+    uint64_t config;
+} perf_event_attr_;
+#define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
+#define perf_counters_switch_(c, on) ((void)0)
+
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
+                                      int leader)
+{
+    (void)attr, (void)leader;
+    c->own[which].how = PERF_NO_SYSTEM_;
+}
+#endif
+
+/* What the system tells without a counter, of this thread or of the process.  1: it does. */
+PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
+{
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+    const int          who = !c->opts.threads;      /* RUSAGE_SELF 0, RUSAGE_THREAD 1             */
+
+    if (c->opts.process)
+        return 0;
+    if (which == PERF_COUNTER_TASK_CLOCK) {
+        *value = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);     /* or of this thread          */
+        return *value != 0;
+    }
+    if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
+        return 0;
+    if (perf_getrusage_(who, &u))
+        return 0;
+    *value = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
+    if (which == PERF_COUNTER_PAGE_FAULTS)
+        *value = PERF_CAST_(uint64_t, u.minflt + u.majflt);
+    return 1;
+#else
+    (void)c, (void)which, (void)value;
+    return 0;
+#endif
+}
+
+/* ---- open, start, stop, close ---- */
+
+typedef struct perf_counter_kind_ {
+    uint32_t type;
+    uint64_t number;
+    int      leader;
+} perf_counter_kind_;
+
+#define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
+PERF_COLD_FN_ void perf_counter_begin_(perf_counters *c, int which)
+{
+    static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
+    perf_event_attr_                attr;
+
+    PERF_LIBC_(memset)(&attr, 0, sizeof attr);
+    attr.type = kinds[which].type;
+    attr.config = kinds[which].number;
+    if (PERF_DISABLE)
+        c->own[which].how = PERF_COUNTERS_OFF_;
+    else if (perf_counter_system_(c, which, c->own[which].at))
+        c->own[which].how = PERF_BY_SYSTEM_;
+    else
+        perf_counter_open_(c, which, attr, kinds[which].leader);
+}
+#undef PERF_COUNTER_KIND_
+
+PERF_FN int perf_counter_is_counted_(const perf_counter_ *one)
+{
+    return one->how == PERF_BY_EVENT_ || one->how == PERF_BY_SYSTEM_;
+}
+
+PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
+{
+    perf_counters c;
+    int           i;
+
+    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    if (opts)
+        c.opts = *opts;
+    if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
+        c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
+    c.process = perf_getpid_();
+    c.counting = c.opts.process != 0;
+    c.status = PERF_ENODATA;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        c.own[i].fd = -1;
+        c.value[i] = PERF_NAN_;
+        if (c.opts.which & (1u << i))
+            perf_counter_begin_(&c, i);
+        if (perf_counter_is_counted_(&c.own[i]))
+            c.status = PERF_OK;
+    }
+    if (PERF_DISABLE)
+        c.status = PERF_EDISABLED;
+    return c;
+}
+
+/* The counter's readings now.  0: they cannot be had. */
+PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
+{
+    const perf_counter_ *one = &c->own[which];
+
+    if (one->how == PERF_BY_SYSTEM_)
+        return perf_counter_system_(c, which, at);
+    return one->fd >= 0 && perf_event_read_(one->fd, at);
+}
+
+PERF_FN perf_status perf_counters_start(perf_counters *c)
+{
+    int i;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || c->counting || !c->process || c->process != perf_getpid_())
+        return PERF_ESTATE;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++)
+        (void)perf_counter_read_(c, i, c->own[i].at);
+    c->counting = 1;
+    perf_counters_switch_(c, 1);
+    return c->status;
+}
+
+/* What a counter has counted since start, scaled up by the share of the time that it ran. */
+PERF_FN void perf_counter_count_(perf_counters *c, int which)
+{
+    perf_counter_ *one = &c->own[which];
+    uint64_t       now[3];
+    double         enabled, running, value;
+
+    c->value[which] = PERF_NAN_;
+    c->share[which] = 0.0;
+    if (one->how == PERF_NEVER_RAN_)                /* in the last turn                           */
+        one->how = PERF_BY_EVENT_;
+    if (!perf_counter_is_counted_(one) || !perf_counter_read_(c, which, now))
+        return;
+    value = PERF_CAST_(double, now[0] - one->at[0]);
+    if (one->how == PERF_BY_SYSTEM_) {
+        c->value[which] = value;
+        c->share[which] = 1.0;
+        return;
+    }
+    enabled = PERF_CAST_(double, now[1] - one->at[1]);
+    running = PERF_CAST_(double, now[2] - one->at[2]);
+    if (!(running > 0.0)) {
+        one->how = PERF_NEVER_RAN_;
+        return;
+    }
+    c->share[which] = running < enabled ? running / enabled : 1.0;
+    c->value[which] = value / c->share[which];
+}
+
+PERF_FN perf_status perf_counters_stop(perf_counters *c)
+{
+    int i;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || !c->counting || c->process != perf_getpid_())
+        return PERF_ESTATE;
+    perf_counters_switch_(c, 0);
+    c->counting = 0;
+    c->status = PERF_ENODATA;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        perf_counter_count_(c, i);
+        if (c->share[i] > 0.0)
+            c->status = PERF_OK;
+    }
+    return c->status;
+}
+
+PERF_FN void perf_counters_close(perf_counters *c)
+{
+    int i;
+
+    if (!c || !c->process)
+        return;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+#if PERF_SYS_EVENT_OPEN_
+        if (c->own[i].fd >= 0)
+            (void)perf_close_(c->own[i].fd);
+#endif
+        c->own[i].fd = -1;
+    }
+    c->process = c->counting = 0;
+}
+
+/* ---- words ---- */
+
+/* Why the system refused: from errno, and from what the kernel allows. */
+PERF_COLD_FN_ void perf_put_refusal_(perf_out_ *o, const perf_counters *c, int which)
+{
+    const int error = c->own[which].error;
+    uint64_t  paranoid = 0, most = 2;               /* of perf_event_paranoid                     */
+
+    if (c->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
+        most = 1;
+
+    switch (error) {
+    case 1:                                         /* EPERM, EACCES                              */
+    case 13:
+        perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
+        if (paranoid > most) {
+            perf_put_(o, "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is ");
+            perf_put_u64_(o, paranoid);
+        } else {
+            perf_put_(o, "a sandbox forbids it (seccomp of a container, or a security module)");
+        }
+        break;
+    case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
+    case 19:
+    case 22:
+    case 95:
+        perf_put_(o, "this processor does not count it, or a virtual machine hides the counter");
+        break;
+    case 3:
+        perf_put_(o, "there is no such process");
+        break;
+    case 16:
+        perf_put_(o, "another program has taken the counter for itself");
+        break;
+    case 23:
+    case 24:
+        perf_put_(o, "too many files are open: see ulimit -n");
+        break;
+    case 38:
+        perf_put_(o, "the kernel, or a sandbox, has no perf_event_open");
+        break;
+    default:
+        perf_put_(o, "perf_event_open failed with error ");
+        perf_put_u64_(o, PERF_CAST_(uint64_t, error));
+    }
+}
+
+PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
+{
+    switch (c->own[which].how) {
+    case PERF_NOT_ASKED_:
+        perf_put_(o, "it was not asked for");
+        break;
+    case PERF_REFUSED_:
+        perf_put_refusal_(o, c, which);
+        break;
+    case PERF_NEVER_RAN_:
+        perf_put_(o, "it never had its turn: others used the processor's counters, "
+                     "or the time was too short");
+        break;
+    case PERF_NO_SYSTEM_:
+        perf_put_(o, "only 64-bit Linux tells it");
+        break;
+    case PERF_COUNTERS_OFF_:
+        perf_put_(o, perf_status_text(PERF_EDISABLED));
+        break;
+    default:
+        perf_put_(o, "it was never started, or could not be read");
+    }
+}
+
+/* 1: a value is there, or is to come. */
+PERF_FN int perf_counter_is_here_(const perf_counters *c, int which)
+{
+    if (c->share[which] > 0.0)
+        return 1;
+    return c->counting && perf_counter_is_counted_(&c->own[which]);
+}
+
+PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which)
+{
+    perf_out_ o;
+
+    if (!c)
+        return "there are no counters";
+    if (which >= PERF_COUNTER_COUNT)
+        return "there is no such counter";
+    if (perf_counter_is_here_(c, which))
+        return PERF_NULL_;
+    o = perf_out_open_(c->text, sizeof c->text);
+    perf_put_missing_(&o, c, which);
+    return c->text;
+}
+
+/* "1204 instructions"; whole numbers, as scaled ones are no more exact. */
+PERF_COLD_FN_ void perf_put_counted_(perf_out_ *o, const perf_counters *c, int which)
+{
+    perf_put_fixed_(o, c->value[which], 0);
+    perf_put_char_(o, ' ');
+    perf_put_(o, perf_counter_name_(which));
+    if (c->share[which] < 0.9995) {
+        perf_put_number_(o, " (scaled: counted ", 100.0 * c->share[which], 1);
+        perf_put_(o, " % of the time)");
+    }
+}
+
+/* 1: both are missing for the same reason. */
+PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *c, int i, int j)
+{
+    char      text[2][200];
+    perf_out_ o;
+
+    if (c->own[i].how != c->own[j].how || c->own[i].error != c->own[j].error)
+        return 0;
+    o = perf_out_open_(text[0], sizeof text[0]);
+    perf_put_missing_(&o, c, i);
+    o = perf_out_open_(text[1], sizeof text[1]);
+    perf_put_missing_(&o, c, j);
+    return !PERF_LIBC_(strcmp)(text[0], text[1]);
+}
+
+/* "; no branches, branch misses: this processor does not count it", one for each reason. */
+PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, const char *lead)
+{
+    uint32_t said = 0;
+    int      i, j;
+
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if ((said & (1u << i)) || c->own[i].how == PERF_NOT_ASKED_ || perf_counter_is_here_(c, i))
+            continue;
+        perf_put_(o, lead);
+        lead = "; no ";
+        perf_put_(o, perf_counter_name_(i));
+        for (j = i + 1; j < PERF_COUNTER_COUNT; j++) {
+            if (perf_counter_is_here_(c, j) || !perf_missing_alike_(c, i, j))
+                continue;
+            said |= 1u << j;
+            perf_put_(o, ", ");
+            perf_put_(o, perf_counter_name_(j));
+        }
+        perf_put_(o, ": ");
+        perf_put_missing_(o, c, i);
+    }
+}
+
+PERF_FN const char *perf_counters_text(perf_counters *c)
+{
+    perf_out_   o;
+    const char *lead = "";
+    int         i;
+
+    if (!c)
+        return "";
+    o = perf_out_open_(c->text, sizeof c->text);
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if (!(c->share[i] > 0.0))
+            continue;
+        perf_put_(&o, lead);
+        lead = ", ";
+        perf_put_counted_(&o, c, i);
+        if (i == PERF_COUNTER_CYCLES && c->value[i] > 0.0 &&
+            c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0)
+            perf_put_number_(&o, ", IPC ", c->value[PERF_COUNTER_INSTRUCTIONS] / c->value[i], 2);
+    }
+    perf_put_all_missing_(&o, c, *lead ? "; no " : "no ");
+    return c->text;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_COUNTERS_H */

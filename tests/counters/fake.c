@@ -1,0 +1,296 @@
+/* A kernel of our own behind perf_event_open: multiplexing, refusals, a full table of files,
+ * groups without room.  What is said, what is scaled, and no descriptor is left. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "perf_counters.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST = 1024, KINDS = 32 };
+static int      refuse, refuse_group, room = MOST, opened, alone;  /* errno; of grouped ones; ... */
+static uint64_t refuse_kind = UINT64_MAX;       /* of that number alone */
+static int      number_of[MOST];                /* by descriptor; 0: not ours */
+static int      is_on[MOST];
+static uint64_t value_of[KINDS], enabled, running;
+static struct perf_event_attr last;
+static int      last_process;
+
+static int fake_open(const struct perf_event_attr *attr, int process, int group)
+{
+    int fd;
+
+    if (refuse && (refuse_kind == UINT64_MAX || refuse_kind == attr->config))
+        return -refuse;
+    if (group >= 0 && refuse_group)
+        return -refuse_group;
+    if (opened >= room)
+        return -EMFILE;
+    fd = open("/dev/null", O_RDONLY);
+    number_of[fd] = 1 + (int)attr->type * 8 + (int)(attr->config & 7);
+    last = *attr;
+    last_process = process;
+    opened++;
+    alone += group < 0;
+    return fd;
+}
+
+/* What the program and the header call instead of the C library's. */
+long syscall(long number, ...)
+{
+    va_list                 a;
+    struct perf_event_attr *attr;
+    int                     process, core, group, fd;
+    unsigned long           flags;
+
+    if (number != SYS_perf_event_open)
+        return number == SYS_gettid ? getpid() : -1;
+    va_start(a, number);
+    attr = va_arg(a, struct perf_event_attr *);
+    process = (int)va_arg(a, long);
+    core = (int)va_arg(a, long);
+    group = (int)va_arg(a, long);
+    flags = va_arg(a, unsigned long);
+    va_end(a);
+    CHECK(core == -1 && flags == PERF_FLAG_FD_CLOEXEC, "core %d, flags %lu", core, flags);
+    CHECK(attr->size == PERF_ATTR_SIZE_VER0 && attr->disabled, "size %u", attr->size);
+    CHECK(attr->read_format == 3, "value, time enabled, time running: %d", (int)attr->read_format);
+    fd = fake_open(attr, process, group);
+    errno = fd < 0 ? -fd : errno;
+    return fd < 0 ? -1 : fd;
+}
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    uint64_t at[3];
+
+    if (fd < 0 || !number_of[fd] || n != sizeof at)
+        return -1;
+    at[0] = value_of[number_of[fd] - 1];
+    at[1] = enabled;
+    at[2] = running;
+    memcpy(to, at, sizeof at);
+    return sizeof at;
+}
+
+int ioctl(int fd, unsigned long order, ...)
+{
+    CHECK(order == PERF_EVENT_IOC_ENABLE || order == PERF_EVENT_IOC_DISABLE, "order %#lx", order);
+    is_on[fd] = order == PERF_EVENT_IOC_ENABLE;
+    return 0;
+}
+
+/* The index of a value. */
+static int kind(int type, int number)
+{
+    return type * 8 + number;
+}
+
+static int descriptors(void)
+{
+    int fd, n = 0;
+
+    for (fd = 0; fd < MOST; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void paranoid_is(const char *text)
+{
+    FILE *file = fopen("proc/sys/kernel/perf_event_paranoid", "w");
+
+    fputs(text, file);
+    fclose(file);
+}
+
+static const char *why_cycles(int error, int kernel)
+{
+    static char        text[300];
+    perf_counters_opts opts = {0, 0, 0, 0};
+    perf_counters      c;
+
+    refuse = error;
+    opts.kernel = kernel;
+    c = perf_counters_open(&opts);
+    (void)perf_counters_start(&c);
+    (void)perf_counters_stop(&c);
+    CHECK(!(c.share[PERF_COUNTER_CYCLES] > 0.0), "cycles of nobody");
+    CHECK(c.value[PERF_COUNTER_CYCLES] != c.value[PERF_COUNTER_CYCLES], "no NaN");
+    (void)snprintf(text, sizeof text, "%s", perf_counters_why(&c, PERF_COUNTER_CYCLES));
+    perf_counters_close(&c);
+    refuse = 0;
+    return text;
+}
+
+static void refusals(void)
+{
+    paranoid_is("3\n");
+    CHECK(!strcmp(why_cycles(13, 0),
+                  "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is 3"),
+          "%s", why_cycles(13, 0));
+    CHECK(strstr(why_cycles(1, 0), "is 3"), "%s", why_cycles(1, 0));
+    paranoid_is("2\n");
+    CHECK(strstr(why_cycles(1, 0), "a sandbox forbids it"), "%s", why_cycles(1, 0));
+    CHECK(strstr(why_cycles(13, 1), "is 2"), "of the kernel: %s", why_cycles(13, 1));
+    paranoid_is("-1\n");
+    CHECK(strstr(why_cycles(13, 1), "a sandbox"), "paranoid -1: %s", why_cycles(13, 1));
+    CHECK(strstr(why_cycles(2, 0), "this processor does not count it"), "%s", why_cycles(2, 0));
+    CHECK(strstr(why_cycles(95, 0), "this processor does not count it"), "%s", why_cycles(95, 0));
+    CHECK(strstr(why_cycles(24, 0), "too many files are open"), "%s", why_cycles(24, 0));
+    CHECK(strstr(why_cycles(16, 0), "another program"), "%s", why_cycles(16, 0));
+    CHECK(strstr(why_cycles(38, 0), "perf_event_open"), "%s", why_cycles(38, 0));
+    CHECK(strstr(why_cycles(3, 0), "no such process"), "%s", why_cycles(3, 0));
+    CHECK(strstr(why_cycles(77, 0), "error 77"), "%s", why_cycles(77, 0));
+}
+
+static void counts(void)
+{
+    perf_counters c = perf_counters_open(NULL);
+    double        value;
+    int           i;
+
+    for (i = 0; i < KINDS; i++)
+        value_of[i] = 1000;
+    enabled = running = 5000;
+    CHECK(perf_counters_start(&c) == PERF_OK, "start");
+    CHECK(perf_counters_start(&c) == PERF_ESTATE, "a second start");
+    value_of[kind(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS)] += 3000;
+    value_of[kind(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)] += 1500;
+    enabled += 100000;
+    running += 25000;
+    CHECK(perf_counters_stop(&c) == PERF_OK, "stop");
+    CHECK(perf_counters_stop(&c) == PERF_ESTATE, "a second stop");
+    value = c.value[PERF_COUNTER_INSTRUCTIONS];
+    CHECK(value > 11999.0 && value < 12001.0, "a quarter of the time: 12000, not %g", value);
+    value = c.share[PERF_COUNTER_INSTRUCTIONS];
+    CHECK(value > 0.2499 && value < 0.2501, "share %g", value);
+    CHECK(!(c.value[PERF_COUNTER_BRANCHES] > 0.0) && !(c.value[PERF_COUNTER_BRANCHES] < 0.0) &&
+          !perf_counters_why(&c, PERF_COUNTER_BRANCHES), "a count of 0 is one");
+    CHECK(strstr(perf_counters_text(&c), "12000 instructions (scaled: counted 25.0 % of the time)"),
+          "%s", c.text);
+    CHECK(strstr(c.text, "IPC 2.00"), "%s", c.text);
+    perf_counters_start(&c);
+    enabled += 1000;                    /* and none of it running */
+    CHECK(perf_counters_stop(&c) == PERF_OK, "the system's own are there");
+    CHECK(c.value[PERF_COUNTER_CYCLES] != c.value[PERF_COUNTER_CYCLES], "never ran: no 0");
+    CHECK(strstr(perf_counters_why(&c, PERF_COUNTER_CYCLES), "never had its turn"), "%s", c.text);
+    perf_counters_start(&c);
+    enabled += 1000;
+    running += 1000;
+    perf_counters_stop(&c);
+    CHECK(!perf_counters_why(&c, PERF_COUNTER_CYCLES), "it has its turn again");
+    perf_counters_close(&c);
+    perf_counters_close(&c);
+    CHECK(perf_counters_start(&c) == PERF_ESTATE && perf_counters_stop(&c) == PERF_ESTATE, "closed");
+}
+
+static void options(void)
+{
+    perf_counters_opts opts = {0, 0, 0, 0};
+    perf_counters      c;
+
+    opts.which = 1u << PERF_COUNTER_CYCLES;
+    opened = 0;
+    c = perf_counters_open(&opts);
+    CHECK(opened == 1 && c.status == PERF_OK, "%d opened for cycles alone", opened);
+    CHECK(last.exclude_kernel && last.exclude_hv && !last.inherit && !last.enable_on_exec, "flags");
+    CHECK(strstr(perf_counters_why(&c, PERF_COUNTER_BRANCHES), "not asked for"), "%s", c.text);
+    perf_counters_close(&c);
+    opts.threads = opts.kernel = 1;
+    c = perf_counters_open(&opts);
+    CHECK(!last.exclude_kernel && last.inherit && !last.exclude_user, "flags");
+    perf_counters_close(&c);
+    opts.process = 4711;
+    c = perf_counters_open(&opts);
+    CHECK(last_process == 4711 && last.enable_on_exec && last.inherit, "flags");
+    enabled += 10;
+    running += 10;
+    CHECK(perf_counters_start(&c) == PERF_ESTATE, "it starts by itself");
+    CHECK(perf_counters_stop(&c) == PERF_OK, "stop without start");
+    perf_counters_close(&c);
+}
+
+/* Room for so many files; groups that are refused. */
+static void little_room(void)
+{
+    const int     before = descriptors();
+    perf_counters c;
+
+    for (room = 0; room < 8; room++) {
+        opened = 0;
+        c = perf_counters_open(NULL);
+        perf_counters_start(&c);
+        enabled += 10;
+        running += 10;
+        perf_counters_stop(&c);
+        CHECK((c.share[PERF_COUNTER_CYCLES] > 0.0) == (room > 1), "room %d: %s", room,
+              perf_counters_text(&c));
+        CHECK(room > 6 || strstr(perf_counters_text(&c), "too many files"), "room %d: %s", room, c.text);
+        perf_counters_close(&c);
+        CHECK(descriptors() == before, "room %d: %d left", room, descriptors() - before);
+    }
+    room = MOST;
+    alone = 0;
+    c = perf_counters_open(NULL);
+    CHECK(alone == 4, "three groups and the migrations, not %d", alone);
+    perf_counters_close(&c);
+    refuse_group = EINVAL;
+    alone = 0;
+    c = perf_counters_open(NULL);
+    CHECK(alone == 7, "each alone, not %d", alone);
+    perf_counters_close(&c);
+    refuse_group = 0;
+    refuse = ENOENT;
+    refuse_kind = PERF_COUNT_HW_INSTRUCTIONS;       /* which lead the cycles */
+    alone = 0;
+    c = perf_counters_open(NULL);
+    CHECK(alone == 4, "cycles without their leader: %d", alone);
+    perf_counters_start(&c);
+    enabled += 10;
+    running += 10;
+    perf_counters_stop(&c);
+    CHECK(!perf_counters_why(&c, PERF_COUNTER_CYCLES), "%s", c.text);
+    CHECK(perf_counters_why(&c, PERF_COUNTER_INSTRUCTIONS), "instructions of nobody");
+    perf_counters_close(&c);
+    refuse = 0;
+    refuse_kind = UINT64_MAX;
+    CHECK(descriptors() == before, "%d left", descriptors() - before);
+}
+
+static void nothing(void)
+{
+    perf_counters c;
+
+    CHECK(perf_counters_start(NULL) == PERF_ESTATE, "NULL");
+    CHECK(perf_counters_stop(NULL) == PERF_ESTATE, "NULL");
+    CHECK(!perf_counters_text(NULL)[0], "NULL");
+    CHECK(perf_counters_why(NULL, PERF_COUNTER_CYCLES), "NULL");
+    perf_counters_close(NULL);
+    memset(&c, 0, sizeof c);
+    CHECK(perf_counters_start(&c) == PERF_ESTATE, "never opened");
+    perf_counters_close(&c);
+    CHECK(fcntl(0, F_GETFD) >= 0, "an object of zeros closes no file");
+    CHECK(!strcmp(perf_counters_why(&c, PERF_COUNTER_COUNT), "there is no such counter"), "none");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || chdir(argv[1]))                 /* a scratch folder, for our proc/ */
+        return 1;
+    (void)mkdir("proc", 0755);
+    (void)mkdir("proc/sys", 0755);
+    (void)mkdir("proc/sys/kernel", 0755);
+    nothing();
+    refusals();
+    counts();
+    options();
+    little_room();
+    return check_done();
+}
