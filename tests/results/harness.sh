@@ -304,7 +304,7 @@ PERF_BENCH(leaves)
     }
 }
 C
-try 'leaves.c compiles' gcc -O2 -I"$root" leaves.c -o bench
+try 'leaves.c compiles' gcc -O0 -I"$root" leaves.c -o bench
 run 0 'a benchmark called exit' --budget 0.02 --json left.json
 try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load(open("left.json"))
 assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
@@ -320,7 +320,7 @@ PERF_BENCH(after) { while (perf_bench_next(&b)) perf_clobber(); perf_bench_fail(
 PERF_BENCH_THREADS(hand, 2, 2) { while (perf_bench_next(&b)) if (thread) perf_bench_fail(&b, "hand"); }
 PERF_BENCH(well) { while (perf_bench_next(&b)) perf_clobber(); perf_bench_fail(NULL, "nobody"); }
 C
-try 'fails.c compiles' gcc -O2 -Wall -Wextra -I"$root" fails.c -o bench
+try 'fails.c compiles' gcc -O0 -Wall -Wextra -I"$root" fails.c -o bench
 run 2 '^well +[0-9.]+ [nu]s \[' --budget 0.02 --json r.json
 try 'each failed' test "$(grep -c '^[a-z/:2]* *not measured: the benchmark says that it failed' out)" -eq 4
 try 'each says why' test "$(grep -c '^    \(no input\|sum\|hand\)$' out)" -eq 4 # a thread, and all of them
@@ -369,7 +369,7 @@ PERF_BENCH(room)
     perf_bench_counter(&b, "n3", 100);          /* too late                                       */
 }
 C
-try 'counts.c compiles' gcc -O1 -g -Wall -Wextra -fsanitize=address,undefined -I"$root" counts.c -o bench
+try 'counts.c compiles' gcc -O0 -Wall -Wextra -fsanitize=address,undefined -I"$root" counts.c -o bench
 run 0 ' GB/s, hits 12, share 0.8125, q"uote -0.00000025, real_time 3.00e20, none nan, of the stack' \
     --budget 0.02 --json r.json --context commit=old --context=date=today --context commit=a=b --context empty=
 try 'threads: each, and added up' test "$(grep -o '^    \(first .*\|both.*\)' out | tr '\n' '|')" = \
@@ -426,7 +426,7 @@ PERF_BENCH_ARGS(one, 1, {3}) { while (perf_bench_next(&b)) perf_keep(arg[0]); }
 C
 for lang in c c++; do
     # shellcheck disable=SC2086
-    try "args.c compiles as $lang" g++ -x $lang -O1 -g -Wall -Wextra -pedantic -fsanitize=address,undefined -I"$root" args.c -o bench
+    try "args.c compiles as $lang" g++ -x $lang -O0 -Wall -Wextra -pedantic -fsanitize=address,undefined -I"$root" args.c -o bench
     run 0 '^one/3 ' --budget 0.01 --json r.json
     try 'an entry for each tuple' python3 -c 'import json
 b = {b["name"]: b.get("counters") for b in json.load(open("r.json"))["benchmarks"]}
@@ -445,26 +445,26 @@ try 'an empty body is named' grep -Eq 'little more than an empty loop|deleted th
 # other compilers and settings: they register and run
 build gcc g++ -O0
 run 0 '^mul' --filter mul --budget 0.02
-build gcc g++ -O1 -g -fsanitize=address,undefined
+build gcc g++ -O0 -fsanitize=address,undefined
 run 0 'WITH A SANITIZER' --filter mul --budget 0.02
 run 0 '^spin/threads:2' --filter spin --budget 0.02
-build gcc g++ -O1 -g -fsanitize=thread
+build gcc g++ -O0 -fsanitize=thread
 run 0 '^spin/threads:2' --filter spin --budget 0.02
-build gcc g++ -O2 -DPERF_DISABLE=1
+build gcc g++ -O0 -DPERF_DISABLE=1
 run 2 'compiled with PERF_DISABLE=1'
 build gcc g++ -O2 -flto
 run 0 '^from_cxx$' --list
 if command -v clang++ >/dev/null; then
-    build clang clang++ -O2
+    build clang clang++ -O1
     run 0 '^spin/threads:2' --filter spin --budget 0.02
 fi
 for other in musl-gcc tcc; do
     command -v "$other" >/dev/null || continue
-    try "$other compiles" "$other" -O2 -I"$root" one.c two.c -o bench
+    try "$other compiles" "$other" -O0 -I"$root" one.c two.c -o bench
     run 0 '^mul' --filter mul --budget 0.02
     run 0 '^forgotten$' --list
 done
 if command -v x86_64-w64-mingw32-gcc >/dev/null; then
-    try 'mingw links' x86_64-w64-mingw32-gcc -O2 -I"$root" one.c two.c -o bench.exe
+    try 'mingw links' x86_64-w64-mingw32-gcc -O0 -I"$root" one.c two.c -o bench.exe
 fi
 finish
