@@ -10,6 +10,7 @@ _perf_ab()
         --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output'
     local top='--once --json --tree --interval --count --sort --thread --rows --width'
     local look='--view --trace --flame --sort --thread --rows --width'
+    local diagnose='--against --ranks --json'
     local merge='-o --name --offset --ranks' convert='--to -o --name --unit' dashes=0 i
 
     COMPREPLY=()
@@ -47,20 +48,21 @@ _perf_ab()
         --warmup | --pairs | --budget | --timeout | --seed | --parameter | --value | --name | --offset | \
         --interval | --count | --thread | --rows | --width)
             return ;;
-        --json | --csv | --markdown | --html | --save | -o | --trace | --flame)
+        --against | --json | --csv | --markdown | --html | --save | -o | --trace | --flame)
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             return ;;
         *)
             if [[ $cur != -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")
                 [[ $COMP_CWORD -ne 1 ]] ||
-                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert history top look' -- "$cur")
+                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'run merge convert history diagnose top look' -- "$cur")
                 return
             fi
             case ${COMP_WORDS[1]} in
                 merge) word=$merge ;;
                 convert) word=$convert ;;
                 history) word=--json ;;
+                diagnose) word=$diagnose ;;
                 top) word=$top ;;
                 look) word=$look ;;
                 run) word="$run $report --" ;;

@@ -7,8 +7,8 @@
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
  * Markdown, page.h HTML, process.h one command, run.h rounds of them, ranks.h several processes,
- * merge.h, convert.h and history.h commands, protocol.h calibration, look.h and top.h what runs or
- * has died.  This file: options and order.
+ * merge.h, convert.h and history.h commands, diagnose.h traces of torch.profiler, protocol.h
+ * calibration, look.h and top.h what runs or has died.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */
@@ -16,6 +16,7 @@
 
 #include "ab.h"
 #include "convert.h"
+#include "diagnose.h"
 #include "history.h"
 #include "judge.h"
 #include "look.h"
@@ -39,6 +40,8 @@ static const char help[] =
     "       perf-ab convert FILE... --to F       in another tool's format: google go openmetrics csv\n"
     "                                            results; of .hlog: percentiles bars prometheus otlp\n"
     "       perf-ab history FILE... [--json F]   medians of many runs as curves, what changed most first\n"
+    "       perf-ab diagnose TRACE...            five lines for traces of torch.profiler: what bounds\n"
+    "                                            the program, where, what to try (docs/diagnose.md)\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
     "       perf-ab top PROCESS                  what a running program does now, again and again\n"
     "       perf-ab look PROCESS | CORE          what a running program has recorded, or a dead one\n"
@@ -79,6 +82,7 @@ static const char help[] =
     "  --timeout S       what takes longer is ended         --seed N        of the random order\n"
     "  --save FILE       keep the values                    --show-output   do not discard it\n"
     "  --shell           each command is one text for sh -c\n"
+    "perf-ab diagnose: --against TRACE (what changed), --ranks, --json FILE\n"
     "perf-ab top: --once --json --tree --interval S --count N; perf-ab look: --view V --trace FILE\n"
     "--flame FILE; both: --sort KEY --thread ID --rows N --width N (docs/look.md)\n";
 
@@ -898,6 +902,7 @@ static const struct {
     {"merge", merge},
     {"convert", convert},
     {"history", history_main},
+    {"diagnose", diagnose_main},
     {"look", look_main},
     {"top", top_main},
 };

@@ -1,0 +1,514 @@
+/* diagnose_say.h - what perf-ab diagnose prints of one trace: five lines, and the evidence.
+ *
+ *     diag_say(stdout, &found);
+ *
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_DIAGNOSE_SAY_H
+#define PERF_TOOLS_DIAGNOSE_SAY_H
+
+#include "diagnose_find.h"
+
+enum { DIAG_ROWS = 8 };                 /* of a list                                              */
+
+typedef struct diag_words {
+    const char *name, *advice;
+} diag_words;
+
+PERF_FN const diag_words *diag_words_of(diag_bound bound)
+{
+    static const diag_words words[DIAG_BOUNDS] = {
+        {"cannot tell", "profile 10 steps or more with CPU and CUDA activities, and prof.step() "
+                        "after each"},
+        {"data", "more workers (num_workers), pinned memory, cheaper transforms; keep the data "
+                 "closer"},
+        {"host launch", "fewer, larger launches: torch.compile, CUDA graphs, fused optimizer, "
+                        "larger batch"},
+        {"copies", "pin_memory=True and non_blocking=True, on a stream of their own; copy less"},
+        {"synchronisation", "keep numbers on the device; ask for .item() every 100 steps, not "
+                            "every step"},
+        {"device compute", "lower precision (bf16, TF32), a better kernel or algorithm for the "
+                           "largest family"},
+        {"memory traffic", "fuse elementwise work (torch.compile), keep one layout, use bf16, "
+                           "in-place"},
+        {"communication", "overlap it with backward (bucket size), send less, find the slowest "
+                          "rank"},
+        {"host compute", "a faster operator, more threads (torch.set_num_threads), a device"}};
+
+    return &words[bound < DIAG_BOUNDS ? bound : DIAG_UNKNOWN];
+}
+
+PERF_FN const char *diag_bound_text(diag_bound bound)
+{
+    return diag_words_of(bound)->name;
+}
+
+PERF_FN const char *diag_why_text(int why)
+{
+    static const char *const text[DIAG_WHYS] = {
+        "waiting for data", "drained by a synchronisation", "the host prepares a copy",
+        "the host is behind", "launched and held back", "starting",
+        "nothing more launched"};
+
+    return text[why];
+}
+
+/* "41.2 ms" */
+PERF_FN void diag_print_ns(FILE *f, const char *before, double ns)
+{
+    const ab_text t = ab_quantity(ns, "ns");
+
+    fprintf(f, "%s%s", before, t.s);
+}
+
+/* "12.3 %" of the window */
+PERF_FN void diag_print_share(FILE *f, const char *before, double part, double whole)
+{
+    fprintf(f, "%s%.1f %%", before, whole > 0 ? 100 * part / whole : 0.0);
+}
+
+/* Steps, or 1 where there are none: what totals are divided by. */
+PERF_FN double diag_units(const diag_found *f)
+{
+    return f->steps ? (double)f->steps : 1;
+}
+
+PERF_FN const char *diag_unit(const diag_found *f)
+{
+    return f->steps ? "a step" : "in all";
+}
+
+/* ---- places ---- */
+
+/* Puts a part of a path behind what is there, cut to what is left. */
+PERF_FN void diag_path_add(char *out, size_t size, const char *part)
+{
+    const size_t n = strlen(out);
+
+    if (n + 4 < size)
+        snprintf(out + n, size - n, "%s%.60s", n ? " > " : "", part);
+}
+
+/* The name of a host's event for people. */
+PERF_FN const char *diag_short(const char *name)
+{
+    static const char *const drop[] = {"autograd::engine::evaluate_function: ", "nn.Module: "};
+    size_t i;
+
+    for (i = 0; i < sizeof drop / sizeof *drop; i++)
+        if (diag_starts(name, drop[i]))
+            return name + strlen(drop[i]);
+    return name;
+}
+
+/* Annotation, module and operators around an event, "forward > Linear_0 > aten::addmm". */
+PERF_FN void diag_path(const diag_trace *t, uint32_t event, char *out, size_t size)
+{
+    const diag_place p = diag_place_of(t, event + 1);
+    const uint32_t   part[4] = {p.note, p.module, p.outer, p.inner};
+    const char      *last = "", *name;
+    int              i;
+
+    *out = '\0';
+    for (i = 0; i < 4; i++) {
+        if (!part[i])
+            continue;
+        name = diag_short(diag_text_of(t, &t->event[part[i] - 1]));
+        if (strcmp(name, last) != 0)
+            diag_path_add(out, size, name);
+        last = name;
+    }
+    if (!*out)
+        diag_path_add(out, size, diag_text_of(t, &t->event[event]));
+}
+
+/* The name of any event for people. */
+PERF_FN void diag_event_text(const diag_trace *t, const diag_event *e, char *out, size_t size)
+{
+    if (e->kind == DIAG_KERNEL)
+        diag_readable(diag_text_of(t, e), out, size);
+    else
+        snprintf(out, size, "%.*s", 80, diag_short(diag_text_of(t, e)));
+}
+
+PERF_FN const diag_sum *diag_first(const diag_sums *sums)
+{
+    return sums->n ? &sums->s[0] : NULL;
+}
+
+/* The collective with most time; NULL: there is none. */
+PERF_FN const diag_sum *diag_first_collective(const diag_found *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->kernels.n; i++)
+        if (!f->is[f->t->event[f->kernels.s[i].event].name].family)
+            return &f->kernels.s[i];
+    return diag_first(&f->talks);
+}
+
+/* Where most of the bound is; *path: its event stands for a path.  NULL: the trace does not say. */
+PERF_FN const diag_sum *diag_shown_by(const diag_found *f, int *path)
+{
+    *path = 0;
+    switch (f->bound) {
+    case DIAG_BY_DATA:
+        return diag_first(&f->datas);
+    case DIAG_BY_COPIES:
+        return diag_first(&f->moves);
+    case DIAG_BY_COLLECTIVES:
+        return diag_first_collective(f);
+    case DIAG_BY_HOST:
+        return diag_first(&f->operators);
+    case DIAG_BY_LAUNCH:
+        *path = 1;
+        return diag_first(&f->hosts);
+    case DIAG_BY_SYNC:
+        *path = 1;
+        return diag_first(&f->drained);
+    default:
+        *path = 1;
+        return diag_first(&f->paths);
+    }
+}
+
+/* What a sum is about. */
+PERF_FN void diag_sum_text(const diag_found *f, const diag_sum *s, int path, char *out, size_t size)
+{
+    if (path)
+        diag_path(f->t, s->event, out, size);
+    else
+        diag_event_text(f->t, &f->t->event[s->event], out, size);
+}
+
+/* ---- five lines ---- */
+
+PERF_FN void diag_say_baseline(FILE *out, const diag_found *f)
+{
+    fputs("baseline: ", out);
+    if (!f->steps) {
+        diag_print_ns(out, "no steps in this trace (prof.step() marks them); window ",
+                      diag_window(f));
+        fputs("\n", out);
+        return;
+    }
+    fprintf(out, "%zu step%s (%s)", f->steps, f->steps > 1 ? "s" : "", f->step_word);
+    diag_print_ns(out, ": mean ", f->time.mean);
+    if (f->steps > 1) {
+        diag_print_ns(out, ", std ", f->time.std);
+        diag_print_ns(out, ", p50 ", f->time.p50);
+        diag_print_ns(out, ", p95 ", f->time.p95);
+    }
+    if (f->warmup) {
+        fprintf(out, "; warm-up apart: %zu", f->warmup);
+        diag_print_ns(out, ", ", f->warmup_ns);
+    }
+    if (f->cut)
+        fputs("; the last one, cut short, apart", out);
+    putc('\n', out);
+}
+
+/* "bound by: host launch, 62.1 % of the time: ..." with the parts that add up to it. */
+PERF_FN void diag_say_bound(FILE *out, const diag_found *f)
+{
+    const double window = diag_window(f);
+
+    fprintf(out, "bound by: %s", diag_bound_text(f->bound));
+    if (f->bound != DIAG_UNKNOWN)
+        fprintf(out, ", %.1f %% of the time", 100 * f->share);
+    if (f->has_device) {
+        diag_print_share(out, "; device computes ", (double)f->compute.total, window);
+        diag_print_share(out, ", only communicates ", (double)f->only_collective, window);
+        diag_print_share(out, ", only copies ", (double)f->only_copy, window);
+        diag_print_share(out, ", idles ", (double)f->idle, window);
+    } else {
+        diag_print_share(out, "; no device in this trace; operators ", (double)f->host.total,
+                         window);
+        diag_print_share(out, ", data ", (double)f->data.total, window);
+    }
+    putc('\n', out);
+}
+
+PERF_FN void diag_say_where(FILE *out, const diag_found *f)
+{
+    char            text[300];
+    int             path;
+    const diag_sum *s = diag_shown_by(f, &path);
+
+    fputs("where: ", out);
+    if (!s) {
+        fputs("the trace does not say\n", out);
+        return;
+    }
+    diag_sum_text(f, s, path, text, sizeof text);
+    ab_print_name(out, text);
+    diag_print_ns(out, ": ", (double)s->ns / diag_units(f));
+    fprintf(out, " %s", diag_unit(f));
+    if ((double)s->ns <= diag_window(f))
+        diag_print_share(out, ", ", (double)s->ns, diag_window(f));
+    fprintf(out, "%s in %.3g calls\n", (double)s->ns <= diag_window(f) ? " of the time,"
+                                                                       : ", several at once,",
+            (double)s->count / diag_units(f));
+}
+
+/* What to ask for: half of what is possible, 1.02 to 1.3. */
+PERF_FN double diag_goal(const diag_found *f)
+{
+    double goal = 1 + (f->best - 1) / 2;
+
+    if (f->best > 1.6)
+        goal = 1.3;
+    return goal < 1.02 ? 1.02 : goal;
+}
+
+PERF_FN void diag_say_advice(FILE *out, const diag_found *f)
+{
+    fprintf(out, "try: %s", diag_words_of(f->bound)->advice);
+    if (f->bound != DIAG_UNKNOWN)
+        fprintf(out, "; at most %.2f times as fast", f->best);
+    fprintf(out, "\nverify: perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW; then perf-ab "
+                 "diagnose ", diag_goal(f));
+    ab_print_name(out, f->t->file);
+    fputs(" --against NEW.json\n", out);
+}
+
+/* ---- evidence ---- */
+
+/* Why the device idles, largest first. */
+PERF_FN void diag_say_idle(FILE *out, const diag_found *f)
+{
+    int64_t left[DIAG_WHYS];
+    int     i, best, some = 0;
+
+    memcpy(left, f->why, sizeof left);
+    diag_print_ns(out, "  device: busy ", (double)f->busy.total);
+    diag_print_ns(out, " of ", diag_window(f));
+    diag_print_ns(out, ", idle ", (double)f->idle);
+    fprintf(out, " in %llu gaps%s", (unsigned long long)f->gaps, f->idle ? ": " : "");
+    do {
+        best = 0;
+        for (i = 1; i < DIAG_WHYS; i++)
+            best = left[i] > left[best] ? i : best;
+        if (left[best] <= 0)
+            break;
+        fprintf(out, "%s%s", some++ ? ", " : "", diag_why_text(best));
+        diag_print_share(out, " ", (double)left[best], (double)f->idle);
+        left[best] = 0;
+    } while (some < DIAG_WHYS);
+    putc('\n', out);
+    if (f->why[DIAG_WHY_HOST] > 0) {
+        diag_print_share(out, "    while the host is behind: ", (double)f->unmarked,
+                         (double)f->why[DIAG_WHY_HOST]);
+        fputs(" of that outside of all operators (Python, or code without marks)\n", out);
+    }
+}
+
+PERF_FN void diag_say_launches(FILE *out, const diag_found *f)
+{
+    if (!f->kernels_all)
+        return;
+    fprintf(out, "  launches: %.5g kernels %s, ", (double)f->kernels_all / diag_units(f),
+            diag_unit(f));
+    diag_print_ns(out, "mean ", (double)f->kernel_ns / (double)f->kernels_all);
+    fprintf(out, "; under 10 us: %.1f %% of them",
+            100 * (double)f->tiny / (double)f->kernels_all);
+    diag_print_share(out, ", ", (double)f->tiny_ns, (double)f->kernel_ns);
+    fputs(" of kernel time\n", out);
+    if (f->delays) {
+        diag_print_ns(out, "    from launch to begin: p50 ", f->delay_p50);
+        diag_print_ns(out, ", p95 ", f->delay_p95);
+        fprintf(out, "; queue: mean %.1f, longest %.0f\n", f->queue_mean, f->queue_most);
+    }
+    if (f->occupancy >= 0)
+        fprintf(out, "    occupancy (estimated, by kernel time): %.0f %%%s", f->occupancy,
+                f->few_blocks < 0 ? "\n" : "; ");
+    if (f->few_blocks >= 0)
+        fprintf(out, "%sless than one block an SM: %.1f %% of kernel time\n",
+                f->occupancy < 0 ? "    " : "", 100 * f->few_blocks);
+}
+
+PERF_FN void diag_say_moves(FILE *out, const diag_found *f)
+{
+    static const char *const way[] = {"to the device", "to the host", "on the device"};
+    int i, pageable;
+
+    for (i = 0; i < DIAG_DIRECTIONS; i++)
+        for (pageable = 1; pageable >= 0; pageable--) {
+            const diag_move *m = &f->move[i][pageable];
+            const char      *memory = pageable ? ", pageable" : ", pinned";
+            ab_text          size = ab_bytes((double)m->bytes);
+            if (!m->count)
+                continue;
+            fprintf(out, "  copies %s%s: %.5g %s, ", way[i],
+                    i == DIAG_ON_DEVICE ? "" : memory,
+                    (double)m->count / diag_units(f), diag_unit(f));
+            if (m->bytes)
+                fprintf(out, "%s in all, ", size.s);
+            diag_print_ns(out, "", (double)m->ns);
+            if (m->bytes && m->ns)
+                fprintf(out, ", %.3g GB/s", (double)m->bytes / (double)m->ns);
+            putc('\n', out);
+        }
+}
+
+PERF_FN void diag_say_overlap(FILE *out, const diag_found *f)
+{
+    if (f->copy.total) {
+        diag_print_share(out, "  beside computing: ",
+                         (double)diag_span_common(&f->copy, &f->compute), (double)f->copy.total);
+        diag_print_ns(out, " of ", (double)f->copy.total);
+        fputs(" of copies and fills\n", out);
+    }
+    if (f->collective.total) {
+        diag_print_share(out, "  beside computing: ",
+                         (double)diag_span_common(&f->collective, &f->compute),
+                         (double)f->collective.total);
+        diag_print_ns(out, " of ", (double)f->collective.total);
+        fputs(" of collectives\n", out);
+    }
+}
+
+/* A list of sums, each a line of at most 100 columns or so. */
+PERF_FN void diag_say_sums(FILE *out, const diag_found *f, const diag_sums *sums, int path,
+                           size_t rows)
+{
+    char   text[200];
+    size_t i;
+
+    for (i = 0; i < sums->n && i < rows; i++) {
+        const diag_sum *s = &sums->s[i];
+        diag_sum_text(f, s, path, text, sizeof text);
+        diag_print_share(out, "    ", (double)s->ns, diag_window(f));
+        diag_print_ns(out, "  ", (double)s->ns / diag_units(f));
+        fprintf(out, "  %6.4g x  ", (double)s->count / diag_units(f));
+        ab_print_name(out, text);
+        putc('\n', out);
+    }
+}
+
+PERF_FN void diag_say_syncs(FILE *out, const diag_found *f)
+{
+    uint64_t count = 0;
+    size_t   i;
+
+    for (i = 0; i < f->syncs.n; i++)
+        count += f->syncs.s[i].count;
+    if (!count)
+        return;
+    fprintf(out, "  the host waits for the device: %.5g times %s", (double)count / diag_units(f),
+            diag_unit(f));
+    diag_print_share(out, ", ", (double)f->sync.total, diag_window(f));
+    fprintf(out, " of the time; to fetch a number (.item() and the like): %.5g\n",
+            (double)f->fetches / diag_units(f));
+    diag_say_sums(out, f, &f->syncs, 1, 4);
+}
+
+/* Families of kernels, largest first. */
+PERF_FN void diag_say_families(FILE *out, const diag_found *f)
+{
+    size_t             n, i, best, rows;
+    const diag_family *family = diag_families(&n);
+    int64_t            left[DIAG_FAMILIES];
+
+    memcpy(left, f->family_ns, sizeof left);
+    fputs("  kernels by family (of kernel time, time and calls a step):\n", out);
+    for (rows = 0; rows < DIAG_ROWS; rows++) {
+        best = 0;
+        for (i = 1; i < n; i++)
+            best = left[i] > left[best] ? i : best;
+        if (left[best] <= 0)
+            break;
+        diag_print_share(out, "    ", (double)left[best], (double)f->kernel_ns);
+        diag_print_ns(out, "  ", (double)left[best] / diag_units(f));
+        fprintf(out, "  %6.4g x  %s\n", (double)f->family_count[best] / diag_units(f),
+                family[best].name);
+        left[best] = 0;
+    }
+}
+
+/* aten::copy_ is a symptom: who asked for it. */
+PERF_FN void diag_say_copy_op(FILE *out, const diag_found *f)
+{
+    static const struct {
+        const char *caller, *means;
+    } known[] = {{"aten::_to_copy", "another dtype or device: .to(), .float(), .cuda()"},
+                 {"aten::contiguous", "another layout in memory"},
+                 {"aten::clone", "a second tensor of the same values"},
+                 {"aten::cat", "pieces put together"}, {"aten::_cat", "pieces put together"}};
+    size_t i, k;
+
+    if (!f->copy_calls)
+        return;
+    fprintf(out, "  aten::copy_, a symptom: %.5g calls %s, asked for by\n",
+            (double)f->copy_calls / diag_units(f), diag_unit(f));
+    for (i = 0; i < f->copy_from.n && i < 4; i++) {
+        const diag_sum *s = &f->copy_from.s[i];
+        const char     *caller = s->key ? f->t->names.text[s->key - 1] : "the program itself";
+        const char     *means = "";
+        for (k = 0; k < sizeof known / sizeof *known; k++)
+            if (!strcmp(caller, known[k].caller))
+                means = known[k].means;
+        fprintf(out, "    %6.4g x  ", (double)s->count / diag_units(f));
+        ab_print_name(out, diag_short(caller));
+        fprintf(out, "%s%s\n", *means ? ": " : "", means);
+    }
+}
+
+PERF_FN void diag_say_evidence(FILE *out, const diag_found *f)
+{
+    fputs("evidence:\n", out);
+    if (f->has_device) {
+        diag_say_idle(out, f);
+        diag_say_launches(out, f);
+        diag_say_moves(out, f);
+        diag_say_overlap(out, f);
+        diag_say_syncs(out, f);
+        if (f->kernels.n)
+            diag_say_families(out, f);
+        fputs("  kernels (of the window, time and calls a step):\n", out);
+        diag_say_sums(out, f, &f->kernels, 0, DIAG_ROWS);
+        fputs("  operators by time of their kernels:\n", out);
+        diag_say_sums(out, f, &f->paths, 1, DIAG_ROWS);
+        if (f->hosts.n)
+            fputs("  launches that the device waited for:\n", out);
+        diag_say_sums(out, f, &f->hosts, 1, 4);
+    } else {
+        fputs("  operators by their own time:\n", out);
+        diag_say_sums(out, f, &f->operators, 0, DIAG_ROWS);
+        if (f->talks.n)
+            fputs("  collectives:\n", out);
+        diag_say_sums(out, f, &f->talks, 0, 4);
+    }
+    diag_say_copy_op(out, f);
+}
+
+/* What of the file is not in the figures. */
+PERF_FN void diag_say_losses(FILE *out, const diag_found *f)
+{
+    if (f->t->broken)
+        fprintf(out, "  left out: %zu events whose time is none, or out of range\n", f->t->broken);
+    if (f->t->unlinked)
+        fprintf(out, "  %zu events of the device came without the call that launched them\n",
+                f->t->unlinked);
+}
+
+/* The whole answer for one trace. */
+PERF_FN void diag_say(FILE *out, const diag_found *f)
+{
+    ab_print_name(out, f->t->file);
+    if (f->t->rank >= 0)
+        fprintf(out, ", rank %d", f->t->rank);
+    if (f->t->rank >= 0 && f->t->ranks > 0)
+        fprintf(out, " of %d", f->t->ranks);
+    if (*f->t->device)
+        fputs(", ", out);
+    ab_print_name(out, f->t->device);
+    fprintf(out, ", %zu events\n", f->t->n);
+    diag_say_baseline(out, f);
+    diag_say_bound(out, f);
+    diag_say_where(out, f);
+    diag_say_advice(out, f);
+    diag_say_evidence(out, f);
+    diag_say_losses(out, f);
+}
+
+#endif
