@@ -1,6 +1,5 @@
 # perf_loop.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_loop.h; cython/README.md shows the use.
-from libc.stdint cimport uint64_t
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_bound cimport *
@@ -10,35 +9,10 @@ from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
+from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_loop.h" nogil:
     int perf_variant(const char *name, int otherwise) noexcept
-
-    ctypedef enum perf_phase:
-        PERF_PHASE_WAIT
-        PERF_PHASE_WARMUP
-        PERF_PHASE_ACTIVE
-        PERF_PHASE_DONE
-
-    ctypedef struct perf_schedule_opts:
-        int skip
-        int wait
-        int warmup
-        int active
-        int repeat
-
-    ctypedef struct perf_schedule:
-        perf_schedule_opts opts
-        perf_phase phase
-        uint64_t step
-        uint64_t cycle
-        uint64_t recorded
-        int open
-        int was_on
-
-    perf_schedule perf_schedule_begin(const perf_schedule_opts *opts) noexcept
-    perf_phase perf_schedule_step(perf_schedule *s) noexcept
-    perf_status perf_schedule_end(perf_schedule *s) noexcept

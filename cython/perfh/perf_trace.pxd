@@ -12,6 +12,7 @@ from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
+from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
 from perfh.perf_verdict cimport *

@@ -1,0 +1,135 @@
+/* perf_schedule.h - which steps of a long loop are recorded?
+ *
+ *     perf_schedule s = perf_schedule_begin(NULL);     // wait 1, warm up 1, record 3, and again
+ *     for (step = 0; step < steps; step++) {
+ *         perf_schedule_step(&s);                  // first thing in each step
+ *         train();
+ *     }
+ *     perf_schedule_end(&s);
+ *
+ * Sections (search for ">>"):  schedule  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_SCHEDULE_H
+#define PERF_SCHEDULE_H
+
+#include "perf_record.h"
+
+PERF_BEGIN_DECLS
+
+/* >>schedule: record some steps of a long loop ---------------------------------------------------
+ * Each cycle waits, warms up, then records: scopes, traces and device timers of the whole process
+ * are on in active steps only, whatever thread they run in, and as they were before after the end.
+ * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.  */
+typedef enum perf_phase {
+    PERF_PHASE_WAIT,
+    PERF_PHASE_WARMUP,                  /* off too: a step to fill caches that were let go cold   */
+    PERF_PHASE_ACTIVE,
+    PERF_PHASE_DONE                     /* all cycles are over: off                               */
+} perf_phase;
+
+typedef struct perf_schedule_opts {     /* zero = default; negative = none                        */
+    int skip;                           /* steps before the first cycle; 0 -> none                */
+    int wait;                           /* steps of each cycle; 0 -> 1                            */
+    int warmup;                         /* 0 -> 1                                                 */
+    int active;                         /* 0 or negative -> 3                                     */
+    int repeat;                         /* cycles; 0 or negative -> until the end                 */
+} perf_schedule_opts;
+
+typedef struct perf_schedule {          /* read it; the library writes it                         */
+    perf_schedule_opts opts;            /* what really runs                                       */
+    perf_phase         phase;           /* of the step under way                                  */
+    uint64_t           step;            /* steps begun                                            */
+    uint64_t           cycle;           /* cycles begun; 0 while skipping                         */
+    uint64_t           recorded;        /* active steps begun                                     */
+    int                open;            /* 1: between begin and end                               */
+    int                was_on;          /* whether recording was on before                        */
+} perf_schedule;
+
+/* Switches recording off until the first active step; NULL: defaults.  s.opts is what runs. */
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
+
+/* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
+
+/* Recording is as it was before begin.  PERF_ESTATE: no begin; PERF_ENODATA: no active step. */
+PERF_FN perf_status perf_schedule_end(perf_schedule *s);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+/* An option of a schedule: 0 means 1, negative none. */
+PERF_FN int perf_schedule_steps_(int asked)
+{
+    if (asked < 0)
+        return 0;
+    return asked ? asked : 1;
+}
+
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
+{
+    perf_schedule_opts o = PERF_ZERO;
+    perf_registry_    *r = perf_registry_get_();
+    perf_schedule      s = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    o.skip = o.skip < 0 ? 0 : o.skip;
+    o.wait = perf_schedule_steps_(o.wait);
+    o.warmup = perf_schedule_steps_(o.warmup);
+    o.active = o.active > 0 ? o.active : 3;
+    o.repeat = o.repeat < 0 ? 0 : o.repeat;
+    s.opts = o;
+    s.phase = PERF_DISABLE ? PERF_PHASE_DONE : PERF_PHASE_WAIT;
+    s.open = !PERF_DISABLE;
+    s.was_on = r && !PERF_GET_(&r->off);
+    perf_enable(0);
+    return s;
+}
+
+PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
+{
+    const perf_schedule_opts *o = &s->opts;
+    int64_t warm = PERF_CAST_(int64_t, o->wait) + o->warmup, all = warm + o->active, n;
+    int64_t step = PERF_CAST_(int64_t, s->step) - 1 - o->skip;
+
+    *cycle = 0;
+    if (step < 0)
+        return PERF_PHASE_WAIT;
+    n = o->repeat && step / all >= o->repeat ? o->repeat : step / all + 1;
+    *cycle = PERF_CAST_(uint64_t, n);
+    if (step / all >= n)
+        return PERF_PHASE_DONE;
+    step %= all;
+    if (step < o->wait)
+        return PERF_PHASE_WAIT;
+    return step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+}
+
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
+{
+    perf_phase was;
+
+    if (!s || !s->open)
+        return PERF_PHASE_DONE;
+    was = s->phase;
+    s->step++;
+    s->phase = perf_schedule_phase_(s, &s->cycle);
+    if (s->phase == PERF_PHASE_ACTIVE)
+        s->recorded++;
+    if ((s->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
+        perf_enable(s->phase == PERF_PHASE_ACTIVE);
+    return s->phase;
+}
+
+PERF_FN perf_status perf_schedule_end(perf_schedule *s)
+{
+    if (!s || !s->open)
+        return PERF_DISABLE ? PERF_EDISABLED : PERF_ESTATE;
+    perf_enable(s->was_on);
+    s->open = 0;
+    s->phase = PERF_PHASE_DONE;
+    return s->recorded ? PERF_OK : PERF_ENODATA;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_SCHEDULE_H */
