@@ -20,7 +20,9 @@
  *   perf_record.h   what was recorded?  clock, names, threads, switches
  *   perf_report.h   where does the time go?  table, call tree, trace
  *   perf_bench.h    how long, and which is faster?  the loops
- *   perf_loop.h     how do the loops decide?  their engine; variants, schedules
+ *   perf_variant.h  which variant shall run?
+ *   perf_schedule.h which steps of a long loop are recorded?
+ *   perf_loop.h     how do the loops decide?  their engine
  *
  * Not behind this door, include them when you need them: perf_cuda.h (comes along in a CUDA or HIP
  * file), perf_gpu_bench.h, perf_kernel.h, perf_nvtx.h, perf_trace.h, perf_memory.h, perf_tally.h,

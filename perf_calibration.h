@@ -87,7 +87,9 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
         c->first = perf_pair_read_();
         PERF_REL_(&c->state, 2u);
     }
-    return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
+    if (PERF_ACQ_(&c->state) != 2)
+        return PERF_NULL_;
+    return c;
 }
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
@@ -108,7 +110,9 @@ PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
 /* What a calibration says that cannot be made better now: the rate known so far, else 1. */
 PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
 {
-    return PERF_GET_(&c->length) ? perf_from_bits_(PERF_GET_(&c->tick_ns)) : 1.0;
+    if (!PERF_GET_(&c->length))
+        return 1.0;
+    return perf_from_bits_(PERF_GET_(&c->tick_ns));
 }
 
 /* Rate from the first pair and a later one, which is taken when the distance has doubled. */
@@ -145,7 +149,9 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
     PERF_SET_(&c->warnings, 0u);
     length = p.ticks - c->first.ticks;
     rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
-    slack = p.width > c->first.width ? p.width - c->first.width : c->first.width - p.width;
+    slack = p.width - c->first.width;
+    if (p.width < c->first.width)
+        slack = c->first.width - p.width;
     /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
     ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
     PERF_SET_(&c->tick_ns, perf_bits_(rate));
@@ -206,49 +212,90 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 #define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
 #endif
 
-/* Step and cost of the clock that scopes use, from sixteen runs of 32 readings.  Some counters of
- * virtual machines step by 25 ticks and now and then by one, so the step is the median, over the
- * runs, of the smallest step in each; `step` holds them sorted.                                  */
+/* A reading of the clock that scopes use: 1 the counter, 0 the system's. */
+PERF_FN uint64_t perf_clock_read_(int counter)
+{
+    if (counter)
+        return perf_ticks();
+    return perf_now();
+}
+
+/* 32 readings: how long they took, and the smallest step between two of them. */
+typedef struct perf_clock_run_ {
+    uint64_t took, step;                /* in ticks of that clock; step UINT64_MAX: it stood      */
+    int      backwards;                 /* 1: a reading was before the last one                   */
+} perf_clock_run_;
+
+PERF_FN perf_clock_run_ perf_clock_run_of_(int counter)
+{
+    perf_clock_run_ run = PERF_ZERO;
+    uint64_t        first = perf_clock_read_(counter), last = first, now;
+    int             i;
+
+    run.step = ~UINT64_C(0);
+    for (i = 0; i < 32; i++) {
+        now = perf_clock_read_(counter);
+        if (now != last && now - last < run.step)
+            run.step = now - last;
+        if (now < last)
+            run.backwards = 1;
+        last = now;
+    }
+    run.took = last - first;
+    return run;
+}
+
+/* What the clock is called. */
+PERF_FN const char *perf_clock_name_(int counter)
+{
+#if defined(PERF_CLOCK_FN)
+    (void)counter;
+    return "custom";
+#else
+    if (counter)
+        return PERF_COUNTER_NAME_;
+    return PERF_SYSTEM_CLOCK_NAME_;
+#endif
+}
+
+/* Step and cost of the clock that scopes use, from sixteen runs.  Some counters of virtual machines
+ * step by 25 ticks and now and then by one, so the step is the median, over the runs, of the
+ * smallest step in each; `step` holds them sorted.                                               */
 PERF_FN perf_clock_info perf_clock(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_clock_info c = PERF_ZERO;
-    uint64_t        first, last, t, step[16], least, best = ~UINT64_C(0);
-    int             i, k, at, counter = r ? !r->clock : PERF_COUNTER_;
+    perf_clock_run_ run;
+    uint64_t        step[16], best = ~UINT64_C(0);
+    int             i, at, counter = PERF_COUNTER_;
 
-    for (k = 0; k < 16; k++) {
-        first = last = counter ? perf_ticks() : perf_now();
-        least = ~UINT64_C(0);
-        for (i = 0; i < 32; i++) {
-            t = counter ? perf_ticks() : perf_now();
-            if (t != last && t - last < least)
-                least = t - last;
-            if (t < last)
-                c.warnings |= PERF_CLOCK_BACKWARDS;
-            last = t;
-        }
-        if (last - first < best)
-            best = last - first;
-        for (at = k; at && step[at - 1] > least; at--)
+    if (r)
+        counter = !r->clock;
+    for (i = 0; i < 16; i++) {
+        run = perf_clock_run_of_(counter);
+        if (run.backwards)
+            c.warnings |= PERF_CLOCK_BACKWARDS;
+        if (run.took < best)
+            best = run.took;
+        for (at = i; at && step[at - 1] > run.step; at--)
             step[at] = step[at - 1];
-        step[at] = least;
+        step[at] = run.step;
     }
-    c.tick_ns = counter ? perf_tick_ns_() : 1.0;
-    c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
+    c.name = perf_clock_name_(counter);
+    c.tick_ns = 1.0;
+    if (counter) {
+        c.tick_ns = perf_tick_ns_();
+        c.error_ppm = perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm));
+        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
+    }
     c.hz = 1e9 / c.tick_ns;
-    c.resolution_ns = step[8] == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step[8]) * c.tick_ns;
+    if (step[8] != ~UINT64_C(0))
+        c.resolution_ns = PERF_CAST_(double, step[8]) * c.tick_ns;
     c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
     if (c.error_ppm > 1000)
         c.warnings |= PERF_CLOCK_ROUGH;
     if (r)
         c.warnings |= PERF_GET_(&r->warnings);
-    if (counter)
-        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
-#if defined(PERF_CLOCK_FN)
-    c.name = "custom";
-#else
-    c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
-#endif
     return c;
 }
 

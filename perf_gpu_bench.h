@@ -1810,9 +1810,9 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
 /* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
 PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
 {
-    perf_verdict  v = perf_verdict_start_(&s->ab_opts.accept);
-    size_t        k, n = s->arm[0].cleans;
-    perf_interval i;
+    perf_verdict v = perf_verdict_start_(&s->ab_opts.accept);
+    size_t       k, n = s->arm[0].cleans;
+    perf_pairs_  e;
 
     if (!n || v.status != PERF_OK)
         return v;
@@ -1822,10 +1822,13 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     }
     for (k = 0; k < n; k++)
         s->spare[k] = perf_log_(s->arm[1].clean[k]) - perf_log_(s->arm[0].clean[k]);
-    i = perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence);
     v.pairs = n;
-    perf_duel_judge_(&v, perf_widen_(i, perf_gpu_tick_(s)), s->spare, n, perf_gpu_tick_(s), &s->seq,
-                     &s->ab_opts.accept);
+    e.bets = &s->seq;
+    e.logs = s->spare;
+    e.n = n;
+    e.tick = perf_gpu_tick_(s);
+    e.kept = perf_widen_(perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence), e.tick);
+    perf_duel_judge_(&v, &e, &s->ab_opts.accept);
     return v;
 }
 

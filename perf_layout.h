@@ -10,7 +10,8 @@
 #include "perf_registry.h"
 
 /* >>internal: what other headers may use -------------------------------------------------------
- *   perf_layout_note_  writes the note into a file that holds a core                             */
+ *   perf_layout_note_  writes the note into a file that holds a core
+ *   PERF_ENGINE_       leaves a table of functions under a symbol for the linker                 */
 
 /* >>private: the note -------------------------------------------------------------------------- */
 
@@ -26,6 +27,17 @@ PERF_BEGIN_DECLS
 #define PERF_NOTE_ADDRESS_  "%c0"
 #define PERF_NOTE_OPERAND_(object) "i"(object)
 #endif
+
+/* A pointer to the table, in a group of sections of which the linker keeps one.  It is written into
+ * the file that uses the function around it, so a file that does not use it carries no table.    */
+#define PERF_ENGINE_(symbol, table)                                                               \
+    __asm__ __volatile__(PERF_ENGINE_TEXT_(symbol, PERF_NOTE_ADDRESS_)                            \
+                         : : PERF_NOTE_OPERAND_(&(table)))
+#define PERF_ENGINE_TEXT_(symbol, table)                                                          \
+    ".ifndef " symbol "\n"                                                                        \
+    ".pushsection .data.rel.ro.perf_h,\"awG\",%%progbits," symbol ",comdat\n"                     \
+    ".balign 8\n.weak " symbol "\n.hidden " symbol "\n" symbol ":\n"                             \
+    ".quad " table "\n.popsection\n.endif\n"
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
@@ -103,6 +115,7 @@ PERF_COLD_FN_ void perf_layout_note_(void)
                          : : PERF_NOTE_OPERAND_(layout));
 }
 #else
+#define PERF_ENGINE_(symbol, table) PERF_CAST_(void, 0)
 #define perf_layout_note_() PERF_CAST_(void, 0)
 #endif
 

@@ -1,11 +1,14 @@
-/* perf_loop.h - the engine of the loops: clocks, slices, decisions; variants.
+/* perf_loop.h - the engine of the loops: clocks, slices, decisions.
  *
- *     int v = perf_variant("parser", 0);       // PERF_VARIANT="parser=B" in the environment: 1
+ *     perf_bench b = perf_bench_begin("copy", NULL);       // perf_bench.h has the calls
+ *     while (perf_bench_next(&b))
+ *         copy();
+ *     perf_result r = perf_bench_end(&b);
  *
  * Baseline and candidate run in turns, in slices, by three clocks; docs/loops.md says how a loop
  * stops and what it may say.  A file that includes this header and runs a loop holds the engine for
  * those that include perf_bench.h alone.
- * Sections (search for ">>"):  variant  internal  private
+ * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_LOOP_H
 #define PERF_LOOP_H
@@ -16,20 +19,9 @@
 #include "perf_bench.h"
 #include "perf_report.h"
 #include "perf_schedule.h"
+#include "perf_variant.h"
 
 PERF_BEGIN_DECLS
-
-/* >>variant: the switch to ship with a change ----------------------------------------------------
- * The environment can choose a variant by name without a new build, to roll a change back:
- *     PERF_VARIANT="parser=A,sum=1" ./program
- * A or 0 is the baseline, B or 1 the candidate, C or 2 the next one, in either case of letters.
- * perf_ab and perf_race loops of that name then run this variant alone and are INCONCLUSIVE.     */
-
-/* The variant that PERF_VARIANT asks for, else `otherwise`.  If the value is missing or none of
- * the above, or PERF_VARIANT has no `=`, it is `otherwise`, and perf_error() says PERF_EFORMAT.
- * Reads the environment at each call (some 100 ns): keep the answer.  Works with PERF_DISABLE=1,
- * too, as a shipped program needs it.  Any thread, while none changes the environment.           */
-PERF_FN int perf_variant(const char *name, int otherwise);
 
 /* >>internal: what other headers may use ---------------------------------------------------------
  *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
@@ -40,13 +32,13 @@ PERF_FN int perf_variant(const char *name, int otherwise);
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_duel_judge_        a verdict from pairs, their bets and the interval of their log ratios
+ *   perf_pairs_, perf_duel_judge_    pairs, their bets and the interval of their log ratios;
+ *                           the verdict from them
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
- *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
  *   PERF_LOOP_MAX_SAMPLES_  the most that anybody may ask for
- *   perf_or_default_, perf_timer_since_  x in low .. high, 0 or NaN: `otherwise`; ns, also below 0
- *   PERF_ENGINE_            leaves a table under a symbol for the linker, where it stands        */
+ *   perf_timer_since_       ns from one reading to another, also below 0
+ */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -206,7 +198,6 @@ PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
-#define PERF_LOOP_AT_MOST_(x, most) ((x) < (most) ? (x) : (most))
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
 #define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
@@ -265,13 +256,13 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 /* One of the three clocks, in ns; 0: this system does not say. */
 PERF_FN uint64_t perf_timer_clock_(int i)
 {
-#if defined(PERF_TEST_CPU_FN)
-    return i == PERF_BY_WALL_ ? perf_now() : PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
-    return i == PERF_BY_WALL_ ? perf_now() : 0;
-#else
     if (i == PERF_BY_WALL_)
         return perf_now();
+#if defined(PERF_TEST_CPU_FN)
+    return PERF_TEST_CPU_FN(i);
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+    return 0;
+#else
     if (i == PERF_BY_THREAD_)
         return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
     return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
@@ -289,19 +280,28 @@ PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
     first = last = perf_timer_clock_(clock);
     for (i = 1; i <= 100; i++, last = t) {
         t = perf_timer_clock_(clock);
-        step = t != last && t - last < step ? t - last : step;
-        best = i % 20 || t - first > best ? best : t - first;
-        first = i % 20 ? first : t;
+        if (t != last && t - last < step)
+            step = t - last;
+        if (i % 20)
+            continue;
+        if (t - first < best)
+            best = t - first;
+        first = t;
     }
     for (i = 0; best <= 20 && steps < 2 && i < 10000000; i++, last = t) {
         t = perf_timer_clock_(clock);
         if (t - last < 2)
             continue;
-        step = steps++ ? t - first : step;
+        if (steps++)
+            step = t - first;
         first = t;
     }
-    cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;     /* it stepped each time   */
-    *tick = step > 1000000000 ? 1.0 : PERF_CAST_(double, step);
+    cost = PERF_CAST_(double, best) / 20.0;
+    if (best > 20000000)                            /* it stepped each time                       */
+        cost = 0.0;
+    *tick = PERF_CAST_(double, step);
+    if (step > 1000000000)
+        *tick = 1.0;
     if (*tick > cost && cost > 1.0)     /* finer than a reading: its step stays unseen            */
         *tick = cost;
     return cost;
@@ -337,17 +337,39 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 
     t->paused = t->pauses = 0;
     PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
-    t->waits_at = t->clocks > 1 ? perf_switches_(&t->forced_at) : -1;
+    t->waits_at = -1;
+    if (t->clocks > 1)
+        t->waits_at = perf_switches_(&t->forced_at);
     for (i = t->clocks; i--;)
         t->at[i] = perf_timer_clock_(i);
+}
+
+/* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
+PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_slice_ *p)
+{
+    const double thread = t->ns[PERF_BY_THREAD_];
+    const double wait = perf_most_(t->ns[PERF_BY_WALL_] - thread, 0.0);
+    int64_t      forced = 0;
+
+    t->wall_ns += t->ns[PERF_BY_WALL_];
+    t->waited_ns += wait;
+    t->others_ns += perf_most_(t->ns[PERF_BY_PROCESS_] - thread, 0.0);
+    p->wall_ns += t->ns[PERF_BY_WALL_];
+    p->wait_ns += wait;
+    p->wait_sq += wait * wait;
+    p->timed++;
+    t->slices++;
+    if (t->waits_at < 0)
+        return;
+    t->waiting_slices += perf_switches_(&forced) > t->waits_at;
+    p->forced += PERF_CAST_(double, forced - t->forced_at);
 }
 
 /* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
-    double  raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others, ns;
-    int64_t forced = 0;
-    int     i;
+    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
+    int    i;
 
     for (i = 0; i < t->clocks; i++) {
         uint64_t end = now;
@@ -356,12 +378,10 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         else if (i != PERF_BY_WALL_)
             end = perf_timer_clock_(i);
         raw[i] = perf_timer_since_(t->at[i], end);
-        t->ns[i] = raw[i] - t->paused_ns[i] - t->overhead_ns[i];
-        t->ns[i] = t->ns[i] > 0.0 ? t->ns[i] : 0.0;
+        t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
     }
     t->unresumed |= t->paused;
-    ns = t->pause_doubt_ns * t->pauses;
-    p->doubt_ns = p->doubt_ns > ns ? p->doubt_ns : ns;
+    p->doubt_ns = perf_most_(p->doubt_ns, t->pause_doubt_ns * t->pauses);
     p->runs += p->batch;
     if (raw[0] < 0.0) {
         t->backwards++;
@@ -372,21 +392,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
     else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
         t->least_ns = raw[0];
     t->spent_ns += raw[0];
-    if (t->clocks > 1) {
-        wait = t->ns[PERF_BY_WALL_] - t->ns[PERF_BY_THREAD_];
-        wait = wait > 0.0 ? wait : 0.0;
-        others = t->ns[PERF_BY_PROCESS_] - t->ns[PERF_BY_THREAD_];
-        t->wall_ns += t->ns[PERF_BY_WALL_];
-        t->waited_ns += wait;
-        t->others_ns += others > 0.0 ? others : 0.0;
-        p->wall_ns += t->ns[PERF_BY_WALL_];
-        p->wait_ns += wait;
-        p->wait_sq += wait * wait;
-        p->timed++;
-        t->slices++;
-        t->waiting_slices += t->waits_at >= 0 && perf_switches_(&forced) > t->waits_at;
-        p->forced += t->waits_at >= 0 ? PERF_CAST_(double, forced - t->forced_at) : 0.0;
-    }
+    if (t->clocks > 1)
+        perf_timer_compare_(t, p);
     return 1;
 }
 
@@ -394,7 +401,9 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
  * time at all, and the shortest of the others is a step or two.                                  */
 PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 {
-    return t->coarse && t->least_ns > t->tick_ns && t->tick_ns <= 1000.0 ? t->least_ns : t->tick_ns;
+    if (t->coarse && t->tick_ns <= 1000.0)
+        return perf_most_(t->least_ns, t->tick_ns);
+    return t->tick_ns;
 }
 
 /* Whether the time is up, or would be after `ahead` more ns. */
@@ -419,10 +428,11 @@ PERF_FN int perf_host_end_(perf_loop_state_ *s, int arm, uint64_t now)
 PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *s)
 {
     const double most = s->opts.max_seconds * 1e9 / 32.0;
-    double       steps = s->timer.coarse ? 30.0 * perf_timer_tick_(&s->timer) : 0.0;
+    const double steps = 30.0 * perf_timer_tick_(&s->timer);
 
-    steps = PERF_LOOP_AT_MOST_(steps, most);
-    return steps > s->opts.slice_ns ? steps : s->opts.slice_ns;
+    if (!s->timer.coarse)
+        return s->opts.slice_ns;
+    return perf_most_(perf_least_(steps, most), s->opts.slice_ns);
 }
 
 /* Long slices are timed by processor time, too. */
@@ -479,7 +489,8 @@ PERF_FN void perf_timer_resume_(perf_timer_ *t)
     t->pauses++;
     for (i = t->clocks; i--;) {
         paused = perf_timer_since_(t->paused_at[i], perf_timer_clock_(i));
-        t->paused_ns[i] += paused >= 0.0 ? paused + t->pause_ns[i] : 0.0;
+        if (paused >= 0.0)
+            t->paused_ns[i] += paused + t->pause_ns[i];
     }
     perf_fence_();
 }
@@ -522,7 +533,7 @@ PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
     perf_timer_ t = *real;
     double      bare[PERF_CLOCKS_], chain[PERF_CLOCKS_], alone[PERF_CLOCKS_];
     double      between[PERF_CLOCKS_][PERF_PROBE_TRIES_], among[PERF_CLOCKS_][PERF_PROBE_TRIES_];
-    double      low, high, spread = 0.0;
+    double      low, high, doubt = 0.0;
     int         i, k;
 
     PERF_LIBC_(memset)(t.pause_ns, 0, sizeof t.pause_ns);
@@ -540,14 +551,11 @@ PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
         perf_sort_values_(among[i], PERF_PROBE_TRIES_);
         low = between[i][PERF_PROBE_TRIES_ / 2];
         high = among[i][PERF_PROBE_TRIES_ / 2];
-        to->pause_ns[i] = low < high ? low : high;
-        if (i == PERF_BY_WALL_)
-            spread = between[i][PERF_PROBE_TRIES_ - 2] - between[i][1];
-        low = low < high ? high - low : low - high;
-        if (i == PERF_BY_WALL_ || low > to->pause_doubt_ns)
-            to->pause_doubt_ns = low;
+        to->pause_ns[i] = perf_least_(low, high);
+        doubt = perf_most_(doubt, perf_gap_(low, high));
     }
-    to->pause_doubt_ns += 0.5 * spread;
+    i = PERF_BY_WALL_;
+    to->pause_doubt_ns = doubt + 0.5 * (between[i][PERF_PROBE_TRIES_ - 2] - between[i][1]);
 }
 
 /* Pauses (on 1) or resumes; a doubled one is ignored. */
@@ -568,64 +576,6 @@ PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *s, int on)
     perf_pause_probe_(t, t);
 }
 
-/* ---- variant ---- */
-
-/* A letter in either case or a number below 64; -1: none of these. */
-PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
-{
-    size_t i;
-    int    v = 0;
-
-    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
-        return (p[0] | 32) - 'a';
-    for (i = 0; i < n; i++) {
-        if (p[i] < '0' || p[i] > '9' || i == 2)
-            return -1;
-        v = 10 * v + (p[i] - '0');
-    }
-    return n && v < PERF_RACE_MOST_ ? v : -1;
-}
-
-/* A mistyped rollback must not pass in silence: every report notes it. */
-PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (r) {
-        PERF_SET_(&r->bad_variant, 1u);
-        perf_fail_(r, why);
-    }
-}
-
-PERF_FN int perf_variant(const char *name, int otherwise)
-{
-    const char *p = perf_getenv_("PERF_VARIANT"), *to;
-    size_t      n = name ? PERF_LIBC_(strlen)(name) : 0, length;
-    int         v = -1, bad = p && n && *p && !PERF_LIBC_(strchr)(p, '=');
-
-    for (; p && n && *p && !bad; p += PERF_LIBC_(strcspn)(p, ","), p += *p == ',') {
-        p += *name == ' ' ? 0 : PERF_LIBC_(strspn)(p, " ");
-        if (PERF_LIBC_(strncmp)(p, name, n) != 0)
-            continue;
-        p += n;                                     /* a name may have commas and = of its own    */
-        to = p + PERF_LIBC_(strspn)(p, " ");
-        if (*to == '=' && !PERF_LIBC_(memchr)(to + 1, '=', PERF_LIBC_(strcspn)(to + 1, ","))) {
-            to += 1 + PERF_LIBC_(strspn)(to + 1, " ");
-            length = PERF_LIBC_(strcspn)(to, ", ");
-            p = to + length + PERF_LIBC_(strspn)(to + length, " ");
-            v = !*p || *p == ',' ? perf_variant_number_(to, length) : -1;
-            if (v >= 0)
-                return v;
-            bad = 1;
-        } else if (!*to || *to == ',') {
-            bad = 1;
-        }
-    }
-    if (bad)
-        perf_variant_bad_(PERF_EFORMAT);
-    return otherwise;
-}
-
 /* ---- what all loops do: slices, from the first run to the last round ---- */
 
 /* The loop that begin returns; s NULL: out of memory. */
@@ -634,8 +584,11 @@ PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *s)
     perf_loop l = PERF_ZERO;
 
     l.first = l.variant = -1;
-    l.state = s ? s : PERF_LOOP_NO_MEMORY_(perf_loop_state_);
-    l.pause = s ? perf_loop_pause_ : PERF_NULL_;
+    l.state = PERF_LOOP_NO_MEMORY_(perf_loop_state_);
+    if (!s)
+        return l;
+    l.state = s;
+    l.pause = perf_loop_pause_;
     return l;
 }
 
@@ -644,7 +597,9 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
 {
     if (s && !PERF_LOOP_IS_ONE_(s))
         return PERF_ENOMEM;
-    return PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done) ? PERF_ESTATE : PERF_OK;
+    if (PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done))
+        return PERF_ESTATE;
+    return PERF_OK;
 }
 
 /* Pages are touched only as far as they are used: most of them stay free. */
@@ -684,7 +639,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
 
     if (!s)
         return s;
-    s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+    if (!optimised)
+        s->warnings = PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
     s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.coarse = s->timer.tick_ns > 1000.0;
@@ -720,48 +676,72 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
     return s->at < s->running;
 }
 
-/* All arms without a batch have been read at a common one.  It grows until three readings in a row
- * are long enough; two for a batch of one, or one if that takes much of the time.  Arms within a
- * factor of four share their batch: two that walk the same memory then stand at the same place. 0:
- * there is no body: a million iterations (100 million by a clock of milliseconds) took less time
+/* Readings of a batch that are long enough before it counts as found. */
+enum { PERF_READINGS_OF_BATCH_ = 3, PERF_READINGS_OF_ONE_ = 2, PERF_READINGS_OF_SLOW_ = 1 };
+
+PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *s, uint64_t batch,
+                                             double slowest)
+{
+    if (batch > 1)
+        return PERF_READINGS_OF_BATCH_;
+    if (16.0 * slowest < s->opts.max_seconds * 1e9)
+        return PERF_READINGS_OF_ONE_;
+    return PERF_READINGS_OF_SLOW_;                  /* one takes much of the time                 */
+}
+
+/* 1: there is no body: a million iterations (100 million by a clock of milliseconds) took less time
  * than the loop's own branch.                                                                    */
+PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *s, uint64_t batch, double slowest)
+{
+    uint64_t enough = 1000000;
+
+    if (s->timer.coarse)
+        enough = 10000000;
+    if (s->timer.coarse && s->timer.least_ns > 0.0)
+        enough = 100000000;
+    return batch >= enough && slowest < 0.03 * PERF_CAST_(double, batch);
+}
+
+/* How many times larger the next batch is; one reading may mislead. */
+PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
+{
+    const double most = 10.0, least = 1.2;
+
+    if (!(slowest > 0.0))
+        return most;
+    return perf_most_(perf_least_(want / slowest, most), least);
+}
+
+/* All arms without a batch have been read at a common one.  It grows until enough readings in a row
+ * are long enough.  Arms within a factor of four share their batch: two that walk the same memory
+ * then stand at the same place.  0: there is no body.                                            */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
+    const double full = PERF_LOOP_FULL_ * want;
     perf_slice_ *p = &s->arm[s->order[0]];
     double       slowest = 0.0, factor;
-    int          i, enough, need;
+    int          i, enough;
 
     for (i = s->running; i--;)
         if (!s->arm[s->order[i]].steady) {
             p = &s->arm[s->order[i]];
             s->at = i;
-            slowest = p->fastest > slowest ? p->fastest : slowest;
+            slowest = perf_most_(p->fastest, slowest);
         }
-    enough = 1000000;
-    if (s->timer.coarse)
-        enough = s->timer.least_ns > 0.0 ? 100000000 : 10000000;
-    if (p->batch >= PERF_CAST_(uint64_t, enough) && slowest < 0.03 * PERF_CAST_(double, p->batch))
+    if (perf_loop_empty_(s, p->batch, slowest))
         return 0;
-    enough = slowest >= PERF_LOOP_FULL_ * want || late;
-    need = 1;
-    if (p->batch > 1)
-        need = 3;
-    else if (16.0 * slowest < s->opts.max_seconds * 1e9)
-        need = 2;
-    if (enough && p->readings < need && !late)
+    enough = slowest >= full || late;
+    if (enough && !late && p->readings < perf_loop_readings_needed_(s, p->batch, slowest))
         return 1;
-    factor = slowest > 0.0 ? want / slowest : 10.0;
-    if (factor > 10.0)                  /* one reading may mislead                                */
-        factor = 10.0;
-    if (factor < 1.2)
-        factor = 1.2;
+    factor = perf_loop_growth_(want, slowest);
     for (; s->at < s->running; s->at++) {
         p = &s->arm[s->order[s->at]];
         if (p->steady)
             continue;
         p->steady = enough && (late || PERF_LONG_BESIDE_ * p->fastest >= slowest ||
-                               p->fastest >= PERF_LOOP_FULL_ * want);
-        p->readings = p->steady ? p->readings : 0;
+                               p->fastest >= full);
+        if (!p->steady)
+            p->readings = 0;
         if (!enough)
             p->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, p->batch) * factor) + 1;
     }
@@ -771,7 +751,9 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 /* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
 PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *s, int late)
 {
-    s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
+    s->phase = PERF_LOOP_SAMPLE_;
+    if (s->left_to_warm > 0 && !late)
+        s->phase = PERF_LOOP_WARM_;
     perf_loop_shuffle_(s);
     s->round_began = perf_now();
     return s->fill->grown(s);
@@ -786,12 +768,16 @@ PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *s)
 
     for (i = 0; i < s->running; i++)
         all += s->arm[s->order[i]].first_ns;
-    s->hurry = (s->variants > 1 ? PERF_LOOP_ROUNDS_ * all : all) > s->opts.max_seconds * 1e9;
+    if (s->variants > 1)
+        all *= PERF_LOOP_ROUNDS_;
+    s->hurry = all > s->opts.max_seconds * 1e9;
     s->phase = PERF_LOOP_GROW_;
     perf_loop_shuffle_(s);
     for (i = 0; i < s->running; i++)
         s->arm[s->order[i]].steady = s->hurry;
-    return s->hurry ? perf_loop_grown_(s, 1) : 1;
+    if (s->hurry)
+        return perf_loop_grown_(s, 1);
+    return 1;
 }
 
 /* After a first round without a batch: finds one after all, if only the first run was slow. */
@@ -868,7 +854,9 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
     }
     if (why)
         *why = text ? text : "others had the processor for part of the time";
-    return text ? PERF_DECIDES_WALL : PERF_DECIDES_CPU;
+    if (text)
+        return PERF_DECIDES_WALL;
+    return PERF_DECIDES_CPU;
 }
 
 /* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
@@ -879,7 +867,9 @@ PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
 
 PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
 {
-    return perf_loop_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
+    if (perf_loop_by_(s))
+        return s->arm[i].cpu;
+    return s->arm[i].ns;
 }
 
 /* Uncounted slices of variant v right before its counted one.  At least one after a slice much
@@ -896,7 +886,7 @@ PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
     if (!(s->round_lead_ns > 0.0))
         return PERF_CAST_(size_t, after_long);
     slices = s->round_lead_ns / (p->fastest + 1.0) + 0.5;
-    return slices < 1.0 ? 1 : PERF_CAST_(size_t, PERF_LOOP_AT_MOST_(slices, 1e6));
+    return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
 }
 
 /* Processor time of this thread, or else the wall's clock: others must not make a lead longer. */
@@ -988,8 +978,10 @@ PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *s, perf_slice_ *p,
     if (!perf_loop_grow_(s, s->fill->want(s), late)) {
         if (s->timer.unresumed)
             (void)perf_loop_stop_(s, PERF_ESTATE);
+        else if (now == s->timer.began)
+            (void)perf_loop_stop_(s, PERF_ERANGE);
         else
-            (void)perf_loop_stop_(s, now == s->timer.began ? PERF_ERANGE : PERF_EDELETED);
+            (void)perf_loop_stop_(s, PERF_EDELETED);
         return;
     }
     perf_loop_shuffle_(s);
@@ -1099,10 +1091,18 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     return perf_loop_turn_begins_(s);
 }
 
+/* The arm of the slice under way; between two rounds the first of the next. */
+PERF_COLD_FN_ int perf_loop_arm_(const perf_loop_state_ *s)
+{
+    if (s->at < s->running)
+        return s->order[s->at];
+    return s->order[0];
+}
+
 /* There are no more slices.  Takes the warnings about them. */
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
-    perf_slice_ *p = &s->arm[s->order[s->at < s->running ? s->at : 0]];
+    perf_slice_ *p = &s->arm[perf_loop_arm_(s)];
 
     if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
         p->runs += p->batch - PERF_CAST_(uint64_t, left);       /* a slice that a break cut       */
@@ -1115,7 +1115,6 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
     s->phase = PERF_LOOP_DONE_;
 }
 
-/* The result of its kind is complete: from now on reports see it. */
 /* Where readers find the values of the arms: by the wall's clock or by processor time. */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
 {
@@ -1135,6 +1134,7 @@ PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
     }
 }
 
+/* The result of its kind is complete: from now on reports see it. */
 PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
 {
     perf_loop_samples_(s);
@@ -1165,7 +1165,6 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
                                             double overhead)
 {
     perf_summary early, late;
-    double       gap;
     uint32_t     w = 0;
 
     /* A deleted body leaves the loop, up to 3 cycles of it in 25 runs measured; an honest single
@@ -1175,21 +1174,21 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
     if (n >= 30) {
         early = perf_summarize(x, n / 3);
         late = perf_summarize(x + (n - n / 3), n / 3);
-        gap = early.p50 > late.p50 ? early.p50 - late.p50 : late.p50 - early.p50;
-        if (gap > 0.05 * all->p50 &&
+        if (perf_gap_(early.p50, late.p50) > 0.05 * all->p50 &&
             (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
             w |= PERF_WARN_DRIFT;
     }
     return w;
 }
 
-PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+/* n, at least low, at most high. */
+PERF_FN int perf_loop_clamp_(int n, int low, int high)
 {
-    if (!(x > 0.0))
-        return otherwise;
-    if (x < low)
+    if (n < low)
         return low;
-    return x > high ? high : x;
+    if (n > high)
+        return high;
+    return n;
 }
 
 /* ---- refused options ---- */
@@ -1244,10 +1243,15 @@ PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
 
 PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
 {
-    perf_bench_opts o = opts ? *opts : perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
 
-    o.warmup = o.warmup ? o.warmup < 0 ? 0 : o.warmup : 5;
-    o.samples = o.samples < 0 ? 0 : PERF_LOOP_AT_MOST_(o.samples, PERF_LOOP_MAX_SAMPLES_);
+    if (opts)
+        o = *opts;
+    if (!o.warmup)
+        o.warmup = 5;
+    if (o.warmup < 0)
+        o.warmup = 0;
+    o.samples = perf_loop_clamp_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
     o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, 0.0);
@@ -1319,26 +1323,48 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
     return perf_loop_new_(s);
 }
 
-PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
-{
-    double ns = perf_result_main_(r)->p50;
-
-    if (!(ns > 0.0))
-        return;
-    r->gb_per_s = r->opts.bytes / ns;
-    r->items_per_s = r->opts.items / ns * 1e9;
-    r->gflop_per_s = r->opts.flops / ns;
-    if (r->opts.peak_gb_per_s > 0.0)
-        r->percent_of_peak_gb = 100.0 * r->gb_per_s / r->opts.peak_gb_per_s;
-    if (r->opts.peak_gflop_per_s > 0.0)
-        r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
-}
-
 /* The interval of the median, by so many ns more on each side. */
 PERF_COLD_FN_ void perf_summary_widen_(perf_summary *s, double by)
 {
-    s->p50_low = s->p50_low > by ? s->p50_low - by : 0.0;
+    s->p50_low = perf_most_(s->p50_low - by, 0.0);
     s->p50_high += by;
+}
+
+/* The intervals hold the step of a coarse clock and what pauses leave open. */
+PERF_COLD_FN_ void perf_bench_doubt_(const perf_loop_state_ *s, perf_result *r)
+{
+    const double batch = PERF_CAST_(double, r->batch);
+    const double pauses = s->arm[0].doubt_ns / batch;
+    const double step = perf_timer_tick_(&s->timer) / batch;
+
+    if (s->timer.coarse && r->decides == PERF_DECIDES_WALL) {
+        perf_summary_widen_(&r->time, step);
+        if (step > 0.001 * r->time.p50)
+            r->warnings |= PERF_WARN_RESOLUTION;
+    }
+    perf_summary_widen_(&r->time, pauses);
+    if (r->cpu.count)
+        perf_summary_widen_(&r->cpu, pauses);
+    if (pauses > 0.01 * perf_result_main_(r)->p50)
+        r->warnings |= PERF_WARN_PAUSES;
+}
+
+/* PERF_ENODATA where a loop went well and has none of these. */
+PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *s, uint64_t count)
+{
+    if (s->status == PERF_OK && !count)
+        return PERF_ENODATA;
+    return s->status;
+}
+
+/* Which clock decides, and why; or why it was refused. */
+PERF_COLD_FN_ perf_decides perf_loop_clock_(const perf_loop_state_ *s, const char **why)
+{
+    const perf_decides decides = perf_loop_decides_(s, why);
+
+    if (s->refused)
+        *why = s->refused;
+    return decides;
 }
 
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64_t left)
@@ -1346,7 +1372,6 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     perf_result         r = PERF_ZERO;
     const perf_slice_  *p;
     const perf_summary *sum;
-    double              step;
 
     r.why = "nothing was measured";
     r.status = perf_loop_over_(s, 1);
@@ -1354,8 +1379,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
         return r;
     perf_loop_settle_(s, left);
     p = &s->arm[0];
-    r.decides = perf_loop_decides_(s, &r.why);
-    r.why = s->refused ? s->refused : r.why;
+    r.decides = perf_loop_clock_(s, &r.why);
     r.time.status = s->status;                      /* never a plausible time beside a failure    */
     if (s->status == PERF_OK)
         r.time = perf_bench_summary_(p->ns, p->count);
@@ -1367,21 +1391,10 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     r.batch = p->batch;
     r.iterations = p->runs;
     r.opts = s->opts;
-    r.status = s->status == PERF_OK && !r.time.count ? PERF_ENODATA : s->status;
+    r.status = perf_loop_status_(s, r.time.count);
     r.warnings = s->warnings | sum->warnings;
     if (r.time.count) {
-        if (s->timer.coarse && r.decides == PERF_DECIDES_WALL) {    /* right to a step            */
-            step = perf_timer_tick_(&s->timer) / PERF_CAST_(double, p->batch);
-            perf_summary_widen_(&r.time, step);
-            if (step > 0.001 * r.time.p50)
-                r.warnings |= PERF_WARN_RESOLUTION;
-        }
-        step = p->doubt_ns / PERF_CAST_(double, p->batch);
-        perf_summary_widen_(&r.time, step);
-        if (r.cpu.count)
-            perf_summary_widen_(&r.cpu, step);
-        if (step > 0.01 * sum->p50)
-            r.warnings |= PERF_WARN_PAUSES;
+        perf_bench_doubt_(s, &r);
         r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), p->count, sum, r.overhead_ns);
         if (!perf_bench_narrow_(s, sum))
             r.warnings |= PERF_WARN_NOISY;
@@ -1416,31 +1429,44 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_TURNS_APART_     1.15      /* ratio in turns against that with leads: a note         */
 
+/* Pairs at most, where nobody said so. */
+PERF_FN int perf_duel_usual_most_(const perf_ab_opts *o, int variants)
+{
+    if (variants > 2)
+        return 1000;
+    if (o->accept.rule.metric == PERF_METRIC_PAIR)
+        return 5000;
+    return 400;
+}
+
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
-    perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
-    double       usual;
+    perf_ab_opts o = PERF_ZERO;
+    double       slice_most;
 
+    if (opts)
+        o = *opts;
     o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
-                                   : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
-    if (o.max_pairs <= 0 && variants > 2)
-        o.max_pairs = 1000;
-    else if (o.max_pairs <= 0)
-        o.max_pairs = o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
-    o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
-    o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
+    if (o.min_pairs <= 0)
+        o.min_pairs = 22 + variants;                /* to tell the best from all others           */
+    o.min_pairs = perf_loop_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
+    if (o.max_pairs <= 0)
+        o.max_pairs = perf_duel_usual_most_(&o, variants);
+    o.max_pairs = perf_loop_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
-    if (o.slice_ns > o.max_seconds * 1e9 / 64.0)    /* room for the pairs that an answer takes    */
-        o.slice_ns = perf_or_default_(o.max_seconds * 1e9 / 64.0, 1e3, 1e9, 1e3);
-    o.control = o.control < 0 ? -1 : 1;
-    usual = PERF_LOOP_AT_MOST_(PERF_DUEL_SECONDS_, 0.5 * o.max_seconds);
+    slice_most = o.max_seconds * 1e9 / 64.0;        /* room for the pairs that an answer takes    */
+    o.slice_ns = perf_most_(perf_least_(o.slice_ns, slice_most), 1e3);
+    if (o.control >= 0)
+        o.control = 1;
+    else
+        o.control = -1;
     if (o.min_seconds < 0.0)
         o.min_seconds = -1.0;
     else
-        o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, usual);
+        o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds,
+                                         perf_least_(PERF_DUEL_SECONDS_, 0.5 * o.max_seconds));
     return o;
 }
 
@@ -1516,7 +1542,7 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
     perf_sort_values_(d, n);
     c.at = perf_quantile_(d, n, 0.5);
     for (k = 0; k < n; k++)
-        d[k] = d[k] < c.at ? c.at - d[k] : d[k] - c.at;
+        d[k] = perf_gap_(d[k], c.at);
     perf_sort_values_(d, n);
     c.spread = perf_quantile_(d, n, 0.5);
     c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt_(PERF_CAST_(double, n));
@@ -1527,11 +1553,6 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
 PERF_COLD_FN_ perf_centre_ perf_duel_centre_of_(const perf_loop_state_ *s, int i, perf_pick_ pick)
 {
     return perf_duel_centre_(s->logs, perf_duel_logs_(s, 0, i, pick));
-}
-
-PERF_FN double perf_gap_(double a, double b)
-{
-    return a < b ? b - a : a - b;
 }
 
 /* How far the ratio is from the threshold, as logs. */
@@ -1598,7 +1619,8 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
  * another try: each try may be wrong half as often as the one before.                            */
 PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
 {
-    open *= s->ask.accept.rules > 1 ? s->ask.accept.rules : 1;
+    if (s->ask.accept.rules > 1)
+        open *= s->ask.accept.rules;
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
 }
 
@@ -1652,7 +1674,9 @@ PERF_FN int perf_duel_cannot_tell_(const perf_loop_state_ *s)
 {
     const int waits = s->ask.min_seconds > 0.0 && s->round_ns < PERF_ROUND_SLOW_NS_;
 
-    return waits ? PERF_TOO_FEW_ : PERF_NO_OBJECTION_;
+    if (waits)
+        return PERF_TOO_FEW_;
+    return PERF_NO_OBJECTION_;
 }
 
 /* PERF_RATIO_DRIFTS_, or that there are too few pairs to tell; few pairs in all tell nothing. */
@@ -1674,8 +1698,10 @@ PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s, int i)
 PERF_COLD_FN_ perf_centre_ perf_duel_owed_(const perf_loop_state_ *s, int i)
 {
     double owed[PERF_OWED_];
-    size_t n = PERF_LOOP_AT_MOST_(s->arm[i].owed_count, PERF_OWED_);
+    size_t n = s->arm[i].owed_count;
 
+    if (n > PERF_OWED_)
+        n = PERF_OWED_;
     PERF_LIBC_(memcpy)(owed, s->arm[i].owed, n * sizeof *owed);
     return perf_duel_centre_(owed, n);
 }
@@ -1694,8 +1720,12 @@ PERF_COLD_FN_ int perf_duel_in_debt_(const perf_loop_state_ *s, int i)
         return perf_duel_cannot_tell_(s);
     if (gap < PERF_DEBT_LEAST_ || gap * gap < 9.0 * (a.error * a.error + b.error * b.error))
         return PERF_NO_OBJECTION_;
-    in_full = share > 0.0 ? ratio + share : ratio / (1.0 - share * ratio);
-    return (ratio < threshold) != (in_full < threshold) ? PERF_DEBT_ : PERF_NO_OBJECTION_;
+    in_full = ratio + share;
+    if (!(share > 0.0))
+        in_full = ratio / (1.0 - share * ratio);
+    if ((ratio < threshold) == (in_full < threshold))
+        return PERF_NO_OBJECTION_;
+    return PERF_DEBT_;
 }
 
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
@@ -1722,7 +1752,7 @@ PERF_FN double perf_duel_slice_ns_(const perf_loop_state_ *s)
     int    i;
 
     for (i = 0; i < s->variants; i++)
-        slowest = s->arm[i].fastest > slowest ? s->arm[i].fastest : slowest;
+        slowest = perf_most_(s->arm[i].fastest, slowest);
     return slowest;
 }
 
@@ -1735,10 +1765,12 @@ PERF_FN int perf_duel_leads_itself_(const perf_loop_state_ *s)
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_duel_objection_(const perf_loop_state_ *s, int i)
 {
-    const int    hurried = s->round_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
-    const size_t least = hurried ? PERF_LONGER_HURRIED_ : PERF_LONGER_LEAST_;
-    int          drifts, debt;
+    const int hurried = s->round_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
+    size_t    least = PERF_LONGER_LEAST_;
+    int       drifts, debt;
 
+    if (hurried)
+        least = PERF_LONGER_HURRIED_;
     if (s->ask.control < 0 || s->running < 2)
         return PERF_NO_OBJECTION_;
     if (perf_duel_turns_matter_(s, i))
@@ -1762,7 +1794,8 @@ PERF_COLD_FN_ int perf_duel_gravest_(const perf_loop_state_ *s)
 
     for (i = 1; i < s->variants; i++) {
         one = perf_duel_objection_(s, i);
-        gravest = one > gravest ? one : gravest;
+        if (one > gravest)
+            gravest = one;
     }
     return gravest;
 }
@@ -1773,25 +1806,23 @@ PERF_FN double perf_duel_next_lead_(const perf_loop_state_ *s)
     double first = PERF_LEAD_FIRST_ * perf_duel_slice_ns_(s);
 
     if (!(s->lead_ns > 0.0))
-        return PERF_LOOP_AT_MOST_(first, PERF_LEAD_MOST_NS_);
-    return PERF_LOOP_AT_MOST_(s->lead_ns * PERF_LEAD_GROWS_, PERF_LEAD_MOST_NS_);
+        return perf_least_(first, PERF_LEAD_MOST_NS_);
+    return perf_least_(s->lead_ns * PERF_LEAD_GROWS_, PERF_LEAD_MOST_NS_);
 }
 
 /* ns since begin, or in slices if the clock was set back. */
 PERF_FN double perf_duel_took_(const perf_loop_state_ *s, uint64_t now)
 {
-    const double took = perf_timer_since_(s->timer.began, now);
-
-    return took > s->timer.spent_ns ? took : s->timer.spent_ns;
+    return perf_most_(perf_timer_since_(s->timer.began, now), s->timer.spent_ns);
 }
 
 /* 1: there is time to take all pairs anew with that lead. */
 PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now, double lead_ns)
 {
-    const double slice = lead_ns > 0.0 ? lead_ns + 2.0 * perf_duel_slice_ns_(s) : 0.0;
-    double       round = s->variants * slice;
+    double round = s->round_ns;
 
-    round = round > s->round_ns ? round : s->round_ns;
+    if (lead_ns > 0.0)
+        round = perf_most_(s->variants * (lead_ns + 2.0 * perf_duel_slice_ns_(s)), round);
     return s->restarts < PERF_RESTARTS_ &&
            !perf_timer_late_(&s->timer, now, s->opts.max_seconds, s->ask.min_pairs * round);
 }
@@ -1826,15 +1857,17 @@ PERF_COLD_FN_ int perf_duel_draws_longer_(perf_loop_state_ *s)
 PERF_COLD_FN_ void perf_duel_draw_lead_(perf_loop_state_ *s, uint64_t now)
 {
     const double slice = perf_duel_slice_ns_(s), took = perf_duel_took_(s, now);
-    double       least = slice > 1e6 ? slice : 2.0 * slice, most, chance, cost;
+    double       least = 2.0 * slice, most, chance, cost;
 
     s->round_lead_ns = s->lead_ns;
     s->longer = 0;
     if (!perf_duel_draws_longer_(s))
         return;
-    most = PERF_LOOP_AT_MOST_(took / (PERF_LONGER_PART_ * s->variants), PERF_LEAD_MOST_NS_);
-    least = least > PERF_LEAD_GROWS_ * s->lead_ns ? least : PERF_LEAD_GROWS_ * s->lead_ns;
-    most = most > least ? most : least;
+    if (slice > 1e6)
+        least = slice;
+    least = perf_most_(least, PERF_LEAD_GROWS_ * s->lead_ns);
+    most = perf_least_(took / (PERF_LONGER_PART_ * s->variants), PERF_LEAD_MOST_NS_);
+    most = perf_most_(most, least);
     chance = PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
     least = least * perf_exp_(chance * perf_log_(most / least));
     cost = s->variants * (least + slice);
@@ -1849,12 +1882,14 @@ PERF_COLD_FN_ void perf_duel_draw_lead_(perf_loop_state_ *s, uint64_t now)
 /* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
 PERF_COLD_FN_ int perf_duel_still_open_(perf_loop_state_ *s)
 {
-    int i, open = 0, by = perf_loop_by_(s);
+    double level;
+    int    i, open = 0, by = perf_loop_by_(s);
 
     for (i = 1; i < s->variants; i++)
         open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
+    level = perf_duel_level_(s, perf_loop_clamp_(open, 1, PERF_RACE_MOST_));
     for (i = 1; i < s->variants && s->variants > 2; i++)
-        s->arm[i].seq[by].level = perf_duel_level_(s, open ? open : 1);
+        s->arm[i].seq[by].level = level;
     return open;
 }
 
@@ -1878,10 +1913,14 @@ PERF_COLD_FN_ int perf_duel_interval_open_(perf_loop_state_ *s)
 /* The pairs disagree: they are taken anew, with longer leads if need be.  1: there is no time. */
 PERF_COLD_FN_ int perf_duel_anew_(perf_loop_state_ *s, uint64_t now, int objection)
 {
-    const double lead = objection == PERF_TURNS_MATTER_ ? perf_duel_next_lead_(s) : s->lead_ns;
-    const int    helps = objection != PERF_TURNS_MATTER_ || lead > s->lead_ns;
+    const int turns = objection == PERF_TURNS_MATTER_;
+    double    lead = s->lead_ns;
 
-    if (!helps || !perf_duel_may_restart_(s, now, lead))
+    if (turns)
+        lead = perf_duel_next_lead_(s);
+    if (turns && !(lead > s->lead_ns))
+        return 1;                                   /* it is as long as it may be                 */
+    if (!perf_duel_may_restart_(s, now, lead))
         return 1;
     perf_duel_restart_(s, lead);
     return 0;
@@ -1953,17 +1992,23 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
                                            const void *opts, int optimised)
 {
     int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
-    int               k = in_range ? variants : 2;
-    perf_ab_opts      o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
-    perf_metric       m = o.accept.rule.metric;
+    int               k = 2;
+    perf_ab_opts      o;
+    perf_metric       m;
     perf_loop_state_ *s = PERF_NULL_;
 
+    if (in_range)
+        k = variants;
+    o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
+    m = o.accept.rule.metric;
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
                              optimised);
     if (!s)
         return perf_loop_new_(s);
-    s->coin = o.seed = o.seed ? o.seed : s->coin;
+    if (!o.seed)
+        o.seed = s->coin;
+    s->coin = o.seed;
     s->ask = o;
     s->opts.max_seconds = o.max_seconds;
     s->opts.slice_ns = o.slice_ns;
@@ -2005,22 +2050,32 @@ PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, cons
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
 }
 
-/* What the bets decided, with the interval that goes with them; sorts the k log ratios d of times
- * whose clock's step is `tick` as a log.                                                         */
-PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, perf_interval kept, double *d, size_t k,
-                                    double tick, const perf_seq *q, const perf_compare_opts *o)
+/* What a verdict from pairs rests on. */
+typedef struct perf_pairs_ {
+    const perf_seq *bets;
+    perf_interval   kept;               /* of the log ratio                                       */
+    double         *logs;               /* log ratios, n of them; they are sorted                 */
+    size_t          n;
+    double          tick;               /* the step of the clock, as a log                        */
+} perf_pairs_;
+
+/* What the bets decided, with the interval that goes with them. */
+PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, const perf_pairs_ *e,
+                                    const perf_compare_opts *o)
 {
-    v->excluded = q->excluded;
-    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
-    perf_sort_values_(d, k);
-    if (perf_lopsided_(d, k, 2.58, tick))
+    int by_median;
+
+    v->excluded = e->bets->excluded;
+    perf_verdict_finish_(v, e->kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values_(e->logs, e->n);
+    if (perf_lopsided_(e->logs, e->n, 2.58, e->tick))
         v->warnings |= PERF_WARN_SHAPE;
-    if (v->decision != PERF_INCONCLUSIVE && (v->warnings & PERF_WARN_SHAPE) &&
-        !(v->warnings & PERF_WARN_OUTPUTS))
-        v->reason = v->decision == PERF_ACCEPT
-                        ? "the median of the pairs' ratios clears the threshold"
-                        : "the median of the pairs' ratios misses the threshold";
-    if (v->decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
+    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
+    if (by_median && v->decision == PERF_ACCEPT)
+        v->reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && v->decision == PERF_REJECT)
+        v->reason = "the median of the pairs' ratios misses the threshold";
+    if (v->decision == PERF_ACCEPT && e->bets->decision != PERF_ACCEPT)
         perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
@@ -2029,11 +2084,13 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
+    perf_pairs_    e;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
         o.confidence = 1.0 - 2.0 / q->level;
-    o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
+    if (s->seen.compared)
+        o.guard.seen = s->seen;
     v = perf_verdict_start_(&o);
     if (n && v.status == PERF_OK && !s->typical)
         v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
@@ -2044,8 +2101,12 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
-    perf_duel_judge_(&v, s->arm[i].kept, s->logs, perf_duel_logs_(s, 0, i, PERF_ALL_PAIRS_),
-                     perf_duel_tick_(s, i, 0), q, &o);
+    e.bets = q;
+    e.kept = s->arm[i].kept;
+    e.logs = s->logs;
+    e.n = perf_duel_logs_(s, 0, i, PERF_ALL_PAIRS_);
+    e.tick = perf_duel_tick_(s, i, 0);
+    perf_duel_judge_(&v, &e, &o);
     if (perf_duel_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
                               "wait for others who work for it?");
@@ -2076,7 +2137,9 @@ PERF_COLD_FN_ double perf_duel_longer_ratio_(const perf_loop_state_ *s, int i)
 {
     const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
 
-    return longer.n ? perf_exp_(longer.at) : 0.0;
+    if (!longer.n)
+        return 0.0;
+    return perf_exp_(longer.at);
 }
 
 /* 1: an answer would have needed no leads, but for a ratio that is another by far. */
@@ -2149,7 +2212,7 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
         v->pairs_needed = PERF_INF_;
     } else if (!decided && s->ended) {
         missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
-        v->pairs_needed = v->pairs_needed > missing ? v->pairs_needed : missing;
+        v->pairs_needed = perf_most_(v->pairs_needed, missing);
         v->reason = s->ended;
     }
     perf_duel_shape_(s, i, v);
@@ -2188,71 +2251,111 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_st
         return s->refused;
     if (status != PERF_EDELETED || s->loop.kind == 3)
         return perf_status_text(status);
-    if (s->order[s->at < s->running ? s->at : 0])
+    if (perf_loop_arm_(s))
         return "the compiler deleted the candidate's body: perf_keep() its result";
     return "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-/* Fills the entries of all variants, and what A/B loops and races both tell. */
-PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t left)
+/* An arm that takes little longer than an empty loop is no ground for a verdict. */
+PERF_COLD_FN_ void perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
+{
+    if (of_candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
+                             "deleted? perf_keep() its result");
+    else if (of_baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it "
+                             "deleted? perf_keep() its result");
+}
+
+/* The verdict on variant i after n rounds; of the baseline, and of one that is forced, there is
+ * none.                                                                                          */
+PERF_COLD_FN_ perf_verdict perf_race_verdict_(perf_loop_state_ *s, int i, size_t n)
+{
+    const int    forced = s->forced >= 0;
+    perf_verdict v;
+
+    if (i == 0 || forced)
+        v = perf_duel_verdict_(s, 1, 0);
+    else
+        v = perf_duel_verdict_(s, i, n);
+    if (n && forced)
+        v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
+    else if (n && i == 0)
+        v.reason = "this is the baseline";
+    return v;
+}
+
+/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
+PERF_COLD_FN_ uint32_t perf_race_entry_(perf_loop_state_ *s, int i, size_t n)
+{
+    perf_race_entry *e = &s->entry[i];
+    perf_out_        o;
+
+    if (!e->name[0]) {
+        o = perf_out_open_(e->name, sizeof e->name);
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
+    }
+    e->first_ns = s->arm[i].first_ns;
+    e->batch = s->arm[i].batch;
+    e->verdict = perf_race_verdict_(s, i, n);
+    if (!n || !s->arm[i].count)
+        return 0;
+    e->time = perf_summarize(perf_loop_times_(s, i), n);
+    return perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time,
+                                s->timer.overhead_ns[PERF_BY_WALL_]);
+}
+
+/* What A/B loops and races both tell beside the entries. */
+PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
 {
     perf_race_result r = PERF_ZERO;
-    perf_race_entry *e;
-    uint32_t         seen, base = 0;
-    perf_out_        o;
-    size_t           n;
-    int              i, judged;
 
-    perf_loop_settle_(s, left);
-    n = s->status == PERF_OK ? s->arm[s->order[0]].count : 0;
+    if (s->status == PERF_OK)
+        r.rounds = s->arm[s->order[0]].count;
     r.entry = s->entry;
     r.count = s->variants;
     r.best = -1;
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
     r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
     r.opts = s->ask;
-    r.status = s->status == PERF_OK && !n ? PERF_ENODATA : s->status;
-    r.decides = perf_loop_decides_(s, &r.why);
-    r.why = s->refused ? s->refused : r.why;
+    r.status = perf_loop_status_(s, r.rounds);
+    r.decides = perf_loop_clock_(s, &r.why);
     r.control_rounds = s->control_rounds;
     r.forced = s->forced >= 0;
-    r.rounds = n;
     r.warnings = s->warnings;
+    return r;
+}
+
+/* Fills the entries of all variants, and what A/B loops and races both tell. */
+PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t left)
+{
+    const uint32_t   drift = PERF_CAST_(uint32_t, PERF_WARN_DRIFT);     /* rounds do not mind it  */
+    perf_race_result r;
+    perf_race_entry *e;
+    uint32_t         seen, base = 0;
+    int              i;
+
+    perf_loop_settle_(s, left);
+    r = perf_race_head_(s);
     for (i = 0; i < r.count; i++) {
         e = &s->entry[i];
-        if (!e->name[0]) {
-            o = perf_out_open_(e->name, sizeof e->name);
-            perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
-        }
-        e->first_ns = s->arm[i].first_ns;
-        e->batch = s->arm[i].batch;
-        judged = i && !r.forced;
-        e->verdict = perf_duel_verdict_(s, i ? i : 1, judged ? n : 0);
-        if (!n) {
+        seen = perf_race_entry_(s, i, PERF_CAST_(size_t, r.rounds));
+        if (!r.rounds) {
             e->verdict.status = r.status;
             e->verdict.reason = perf_race_why_none_(s, r.status);
             continue;
         }
-        if (r.forced)
-            e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
-        else if (!i)
-            e->verdict.reason = "this is the baseline";
         if (!s->arm[i].count)
             continue;
-        e->time = perf_summarize(perf_loop_times_(s, i), n);
-        seen = perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time, r.overhead_ns);
-        base = i ? base : seen;                     /* rounds do not mind a drift                 */
-        r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
-        r.warnings |= i ? e->verdict.warnings : 0u;
+        r.warnings |= seen & ~drift;
+        if (i == 0)
+            base = seen;
+        else
+            r.warnings |= e->verdict.warnings;
         perf_duel_veto_(s, i, &e->verdict);
-        if ((seen | base) & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict, seen & PERF_WARN_EMPTY_BODY
-                                  ? "the candidate takes little longer than an empty loop: was it "
-                                    "deleted? perf_keep() its result"
-                                  : "the baseline takes little longer than an empty loop: was it "
-                                    "deleted? perf_keep() its result");
+        perf_race_no_body_(&e->verdict, base, seen);
     }
-    if (n && perf_duel_turns_apart_(s))
+    if (r.rounds && perf_duel_turns_apart_(s))
         r.warnings |= PERF_WARN_TURNS;
     return r;
 }
@@ -2261,7 +2364,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
 {
     perf_ab_result   r = PERF_ZERO;
     perf_race_result both;
-    size_t           n[2];                      /* none after a failure, or where not run         */
+    size_t           n[2];
+    int              i;
 
     r.why = "nothing was measured";
     r.status = r.verdict.status = perf_loop_over_(s, 2);
@@ -2270,8 +2374,11 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         return r;
     }
     both = perf_duel_found_(s, left);
-    n[0] = both.rounds ? s->arm[0].count : 0;
-    n[1] = both.rounds ? s->arm[1].count : 0;
+    for (i = 0; i < 2; i++) {
+        n[i] = 0;                               /* after a failure, or where it did not run       */
+        if (both.rounds)
+            n[i] = s->arm[i].count;
+    }
     r.verdict = s->entry[1].verdict;
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
@@ -2348,26 +2455,8 @@ PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, c
     perf_put_(&o, name);
 }
 
-/* ---- the engine for files that include perf_bench.h alone ----
- *
- * A pointer to the table, in a group of sections of which the linker keeps one.  It is written into
- * the file that uses the function, so a file that runs no loop carries no engine.                */
-#if PERF_ONE_CORE_
-#if defined(__aarch64__)
-#define PERF_ENGINE_(symbol, table)                                                               \
-    __asm__ __volatile__(PERF_ENGINE_TEXT_(symbol, "%0") : : "S"(&(table)))
-#else
-#define PERF_ENGINE_(symbol, table)                                                               \
-    __asm__ __volatile__(PERF_ENGINE_TEXT_(symbol, "%c0") : : "i"(&(table)))
-#endif
-#define PERF_ENGINE_TEXT_(symbol, table)                                                          \
-    ".ifndef " symbol "\n"                                                                        \
-    ".pushsection .data.rel.ro.perf_h,\"awG\",%%progbits," symbol ",comdat\n"                     \
-    ".balign 8\n.weak " symbol "\n.hidden " symbol "\n" symbol ":\n"                             \
-    ".quad " table "\n.popsection\n.endif\n"
-#else
-#define PERF_ENGINE_(symbol, table) ((void)0)
-#endif
+/* ---- the engine for files that include perf_bench.h alone ---- */
+
 #if !PERF_DISABLE
 #if PERF_LOOP_IS_HERE_
 #define PERF_ENGINE_FN_(name) PERF_FN const perf_loop_engine_ *name(void)
@@ -2375,20 +2464,29 @@ PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, c
 #define PERF_ENGINE_FN_(name)                                                                     \
     PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
 #endif
-#define PERF_ENGINE_OF_(name, symbol, open, bench, ab, race, text, accuracy, called)              \
-    PERF_ENGINE_FN_(name)                                                                         \
-    {                                                                                             \
-        static const perf_loop_engine_ table = {                                                  \
-            PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_,           \
-            bench, ab, race, text, accuracy, called};                                             \
-                                                                                                  \
-        PERF_ENGINE_(symbol, table);                                                              \
-        return &table;                                                                            \
-    }
-PERF_ENGINE_OF_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, perf_bench_open_, perf_bench_close_,
-                PERF_NULL_, PERF_NULL_, perf_result_words_, PERF_NULL_, PERF_NULL_)
-PERF_ENGINE_OF_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_, perf_duel_open_, PERF_NULL_,
-                perf_ab_close_, perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
+/* What both engines begin with: size and version of the table, and two of its calls. */
+#define PERF_ENGINE_HEAD_(open)                                                                   \
+    PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_
+
+PERF_ENGINE_FN_(perf_bench_engine_get_)
+{
+    static const perf_loop_engine_ table = {
+        PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
+        perf_result_words_, PERF_NULL_, PERF_NULL_};
+
+    PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
+    return &table;
+}
+
+PERF_ENGINE_FN_(perf_duel_engine_get_)
+{
+    static const perf_loop_engine_ table = {
+        PERF_ENGINE_HEAD_(perf_duel_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
+        PERF_NULL_, perf_duel_accuracy_, perf_duel_name_};
+
+    PERF_ENGINE_(PERF_DUEL_SYMBOL_, table);
+    return &table;
+}
 #endif
 
 PERF_END_DECLS

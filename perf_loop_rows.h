@@ -17,6 +17,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
+ *   perf_result_rates_  fills in GB/s, items/s, GFLOP/s from the median and opts
  *   perf_report_results_  all of them, below the table                                           */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -24,7 +25,24 @@ PERF_BEGIN_DECLS
 /* The summary by the clock that decides. */
 PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
 {
-    return r->decides == PERF_DECIDES_CPU ? &r->cpu : &r->time;
+    if (r->decides == PERF_DECIDES_CPU)
+        return &r->cpu;
+    return &r->time;
+}
+
+PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
+{
+    double ns = perf_result_main_(r)->p50;
+
+    if (!(ns > 0.0))
+        return;
+    r->gb_per_s = r->opts.bytes / ns;
+    r->items_per_s = r->opts.items / ns * 1e9;
+    r->gflop_per_s = r->opts.flops / ns;
+    if (r->opts.peak_gb_per_s > 0.0)
+        r->percent_of_peak_gb = 100.0 * r->gb_per_s / r->opts.peak_gb_per_s;
+    if (r->opts.peak_gflop_per_s > 0.0)
+        r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
 /* "12.3 ns [12.2, 12.4]" right-aligned, the interval left out where there is none. */
@@ -128,7 +146,9 @@ PERF_FN int perf_rate_decimals_(double rate)
 {
     if (rate < 9.995)
         return 3;
-    return rate < 99.95 ? 2 : 1;
+    if (rate < 99.95)
+        return 2;
+    return 1;
 }
 
 /* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
@@ -158,18 +178,30 @@ PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char
     return some;
 }
 
+/* "cpu time decides: why" */
+PERF_COLD_FN_ void perf_put_decided_(perf_out_ *o, perf_decides decides, const char *why)
+{
+    if (decides == PERF_DECIDES_CPU)
+        perf_put_(o, "cpu time decides: ");
+    else
+        perf_put_(o, "wall time decides: ");
+    perf_put_(o, why);
+}
+
 /* "cpu time decides: why; wall 12 ms [11, 14]", of a bench that measured both clocks. */
 PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *o, const perf_result *r, const char *lead)
 {
-    const int cpu = r->decides == PERF_DECIDES_CPU;
-
     if (!r->cpu.count)
         return;
     perf_put_(o, lead);
-    perf_put_(o, cpu ? "cpu time decides: " : "wall time decides: ");
-    perf_put_(o, r->why);
-    perf_put_(o, cpu ? "; wall" : "; cpu");
-    perf_put_estimate_(o, cpu ? &r->time : &r->cpu, 1);
+    perf_put_decided_(o, r->decides, r->why);
+    if (r->decides == PERF_DECIDES_CPU) {
+        perf_put_(o, "; wall");
+        perf_put_estimate_(o, &r->time, 1);
+    } else {
+        perf_put_(o, "; cpu");
+        perf_put_estimate_(o, &r->cpu, 1);
+    }
 }
 
 /* A sentence of a result, kept in r->text; NULL: "". */
@@ -201,7 +233,7 @@ PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
 /* Decimals that show four digits of a value, none of a whole number. */
 PERF_FN int perf_value_decimals_(double value)
 {
-    double size = value < 0.0 ? -value : value;
+    double size = perf_fabs_(value);
     int    decimals = 0;
 
     while (size < 1e3 && decimals < 15 && PERF_CAST_(double, PERF_CAST_(uint64_t, size)) < size) {
@@ -249,19 +281,28 @@ PERF_FN int perf_control_differs_(double ratio, double control)
     return ratio > 1.05 * control || control > 1.05 * ratio;
 }
 
+/* Both arms by the clock that decides, as far as they have run. */
+PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const perf_ab_result *r)
+{
+    const perf_summary *baseline = &r->baseline, *candidate = &r->candidate;
+
+    if (r->decides == PERF_DECIDES_CPU) {
+        baseline = &r->baseline_cpu;
+        candidate = &r->candidate_cpu;
+    }
+    if (r->baseline.count)
+        perf_put_loop_row_(o, loop->name, ", baseline", baseline, r->first_baseline_ns);
+    if (r->candidate.count)
+        perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
+}
+
 /* Both arms and the verdict, for perf_report. */
 PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 {
     perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
-    const int      cpu = r.decides == PERF_DECIDES_CPU;
     const double   ratio = r.verdict.ratio.estimate;
 
-    if (r.baseline.count)
-        perf_put_loop_row_(o, loop->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
-                           r.first_baseline_ns);
-    if (r.candidate.count)
-        perf_put_loop_row_(o, loop->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
-                           r.first_candidate_ns);
+    perf_put_ab_arms_(o, loop, &r);
     perf_put_(o, "  ");
     (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
     perf_put_(o, ": ");
@@ -278,8 +319,8 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
         perf_put_char_(o, '\n');
     }
     if (r.baseline_cpu.count) {
-        perf_put_(o, cpu ? "    cpu time decides: " : "    wall time decides: ");
-        perf_put_(o, r.why);
+        perf_put_(o, "    ");
+        perf_put_decided_(o, r.decides, r.why);
         perf_put_char_(o, '\n');
     }
     perf_put_warnings_(o, r.warnings);
@@ -390,7 +431,9 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     perf_put_loops_head_(o);
     all = perf_loops_in_order_(newest, &n);
     for (i = 0; i < n; i++, newest = newest->next) {
-        loop = all ? all[i] : newest;           /* no memory: newest first                        */
+        loop = newest;                          /* no memory: newest first                        */
+        if (all)
+            loop = all[i];
         if (PERF_GET_(&loop->forgotten))
             continue;
         if (PERF_ACQ_(&loop->done)) {

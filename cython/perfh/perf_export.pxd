@@ -17,6 +17,7 @@ from perfh.perf_saved cimport *
 from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_variant cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_export.h" nogil:

@@ -19,6 +19,7 @@ from perfh.perf_report cimport *
 from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_variant cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_gpu_bench.h" nogil:
