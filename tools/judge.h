@@ -900,7 +900,7 @@ PERF_FN void ab_settle_row_(const ab_report *r, ab_row *row)
 {
     const int decided = row->alone != PERF_INCONCLUSIVE;
     const int sure = r->judged < 2 || row->holm <= 1.0 - r->plan.confidence + 1e-9;
-    char      need[40] = "more pairs";
+    char      need[48] = "more pairs";
     size_t    fewest;
     int       k;
 
