@@ -156,8 +156,11 @@ PERF_FN size_t ab_hist_otlp_text(char *out, size_t cap, const perf_hist *h, cons
 
     if (!name)
         return 0;
-    perf_putf_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
-                   "\"metrics\":[{\"name\":%.0s,\"unit\":%.0s", name, unit ? unit : "");
+    perf_put_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
+                  "\"metrics\":[{\"name\":");
+    perf_put_json_(&o, name);
+    perf_put_(&o, ",\"unit\":");
+    perf_put_json_(&o, unit ? unit : "");
     perf_put_count_(&o, ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
                         "\"startTimeUnixNano\":\"", start_ns);
     perf_put_count_(&o, "\",\"timeUnixNano\":\"", end_ns);

@@ -59,6 +59,9 @@ def measurements(c):
     for to in ("results", "google", "go", "csv", "openmetrics"):
         out = c.status(0, "convert", hostile, "--to", to)
         c.check("\u009b" not in out, f"{to}: a control character got through")
+        if to in ("results", "google"):
+            c.status(0, "convert", hostile, "--to", to, "-o", c.work / "hostile.out")
+            json.loads((c.work / "hostile.out").read_text())
     old = c.file("old.json", "old\n")
     c.status(3, "convert", "nowhere.json", "--to", "go", "-o", old, has="cannot be opened")
     c.check(old.read_text() == "old\n", "the old file is gone")
@@ -106,6 +109,10 @@ def histograms(c):
     c.status(3, "convert", lines, "--to", "prometheus", "--name", "4 x", has="no name of a metric")
     otlp = json.loads(c.status(0, "convert", lines, "--to", "otlp", "--name", "latency", "--unit", "ns"))
     c.check("2000" in json.dumps(otlp), f"{otlp}")
+    otlp = json.loads(c.status(0, "convert", lines, "--to", "otlp", "--name", 'a "b"\\ \u00e9', "--unit", "{call}"))
+    metric = otlp["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]
+    c.check((metric["name"], metric["unit"]) == ('a "b"\\ \u00e9', "{call}"), f"{metric}")
+    c.check(sum(map(int, metric["exponentialHistogram"]["dataPoints"][0]["positive"]["bucketCounts"])) == 2000, f"{metric}")
     c.status(3, "convert", c.file("bad.hlog", lines.read_text().replace(",HISTF", ",XXXX")), "--to", "bars", has="line of a histogram log")
     c.status(3, "convert", c.file("none.hlog", "#[comment]\n"), "--to", "bars", has="no interval of a histogram log")
 
