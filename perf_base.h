@@ -83,12 +83,18 @@
 #define PERF_PTR_(T, p)  ((T)(p))
 #endif
 
+#ifdef PERF_AUTO                /* -finstrument-functions leaves our functions out: perf_auto.h   */
+#define PERF_OURS_ PERF_ATTR_((__no_instrument_function__))
+#define PERF_FN static inline PERF_OURS_
+#else
+#define PERF_OURS_
 #define PERF_FN static inline                   /* every public function: no symbol, no link      */
+#endif
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define PERF_HD_FN static inline __host__ __device__
 #else
-#define PERF_HD_FN static inline                /* callable from kernels where there are kernels  */
+#define PERF_HD_FN PERF_FN                      /* callable from kernels where there are kernels  */
 #endif
 
 #if defined(__TINYC__)
@@ -159,8 +165,6 @@ PERF_HD_FN int perf_is_nan_(double x)
 /* Static English text of a status; never NULL, "unknown status" for any other number. */
 PERF_FN const char *perf_status_text(perf_status s);
 
-PERF_END_DECLS
-
 /* >>system ------------------------------------------------------------------------------------
  * The one place that knows compilers and systems.  Strict C99 hides system calls, and in a header a
  * feature macro comes too late: so they are declared here, by our names on the symbols of libc.  */
@@ -212,11 +216,19 @@ PERF_END_DECLS
 #endif
 /* Never inlined: OUTLINE for functions that run often, COLD for those that seldom run.  They are
  * `inline` as well, so that an unused one leaves no code at -O0.                                 */
+#ifdef PERF_AUTO
+#define PERF_OUTLINE_FN_ PERF_FN PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_    PERF_FN PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_HOT_FN_     PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
+#define PERF_INLINE_FN_  PERF_FN PERF_ATTR_((__always_inline__))
+#define PERF_COLD_DECL_  PERF_FN PERF_ATTR_((__nothrow__))
+#else
 #define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
 #define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
 #define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
 #define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* the prototype of a COLD one    */
+#endif
 
 /* NOTES: images find each other by ELF notes.  ONE_CORE: one core serves all files, put in place
  * by an early constructor.  Elsewhere (tcc, Windows, macOS, 32 bits) each file has a core.       */
@@ -257,8 +269,6 @@ PERF_END_DECLS
 #define PERF_ACQ_(p)    __atomic_load_n(p, 2)   /* load: say (*PERF_ACQ_(p)).x instead     */
 #define PERF_REL_(p, v) __atomic_store_n(p, v, 3)
 #endif
-
-PERF_BEGIN_DECLS
 
 extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
 #if defined(__linux__) && !defined(__ANDROID__)
@@ -322,6 +332,7 @@ PERF_FN const char *perf_getenv_(const char *name)
 /* >>internal: what other headers may use ----------------------------------------------------------
  *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts, and NULL, without a warning in C and C++
  *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_  attributes, hints for branches, builtins
+ *   PERF_OURS_  a function that is none of the user's
  *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  paste, quote, the symbol of a function of libc
  *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
  *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has

@@ -253,6 +253,7 @@ typedef struct perf_recorder_ {
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
+    void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
 #define PERF_ASK_TRACE_ 2u                      /* or: look at the registry's switches again      */

@@ -639,7 +639,7 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int form)
 }
 
 #if PERF_DIAGNOSIS && !PERF_DISABLE && defined(__GNUC__)
-PERF_ATTR_((__constructor__, __used__)) static void perf_diagnosis_at_start_(void)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_diagnosis_at_start_(void)
 {
     perf_registry_ *r = perf_registry_get_();
 

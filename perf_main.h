@@ -110,7 +110,8 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     static perf_case_ PERF_CAT_(perf_case_, name) = {                                             \
         PERF_NULL_, #name, __FILE__, __LINE__, kind, PERF_CAT_(perf_case_run_, name), arg, low,   \
         high};                                                                                    \
-    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
+    PERF_ATTR_((__constructor__, __used__)) PERF_OURS_                                            \
+    static void PERF_CAT_(perf_case_add_, name)(void)                                             \
     {                                                                                             \
         perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
     }                                                                                             \
@@ -1386,7 +1387,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 
 /* For a body that calls exit(): what was measured until then is not lost. */
 static perf_main_ *perf_main_now_;
-static void perf_main_exit_(void)
+PERF_OURS_ static void perf_main_exit_(void)
 {
     perf_main_ *m = perf_main_now_;
 

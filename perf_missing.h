@@ -22,8 +22,13 @@ PERF_BEGIN_DECLS
 /* ---- the environment ---- */
 
 /* All variables that the headers read. */
-#define PERF_ENVIRONMENT_                                                                         \
+#define PERF_ENVIRONMENT_ALL_                                                                     \
     "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE, PERF_RUN_LABEL"
+#ifdef PERF_AUTO
+#define PERF_ENVIRONMENT_ PERF_ENVIRONMENT_ALL_ ", PERF_AUTO"
+#else
+#define PERF_ENVIRONMENT_ PERF_ENVIRONMENT_ALL_
+#endif
 
 #if defined(__linux__) && PERF_LP64_UNIX_
 extern char **perf_environ_ __asm__(PERF_SYM_("environ"));

@@ -394,13 +394,13 @@ PERF_FN perf_status perf_nvtx_start(void)
 }
 
 #if defined(__GNUC__) && !PERF_TCC_
-PERF_ATTR_((__constructor__, __used__)) static void perf_nvtx_at_start_(void)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
     (void)perf_nvtx_start();
 }
 
 /* dlclose of the shared object that holds this: nobody may call it any more. */
-PERF_ATTR_((__destructor__, __used__)) static void perf_nvtx_at_end_(void)
+PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_end_(void)
 {
     (void)perf_sink_set_(&perf_nvtx_sink_, PERF_NULL_);
 }

@@ -931,7 +931,7 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
 
 /* Who forks before it has a scope of its own shall find what its children record, and nobody else
  * is to say that the variables were not heard.                                                   */
-PERF_ATTR_((__constructor__, __used__)) static void perf_at_start_(void)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
     perf_registry_ *r = PERF_NULL_;
 
@@ -955,7 +955,7 @@ PERF_COLD_FN_ void perf_at_exit_says_(void)
                               PERF_CAST_(int, length), name, asks[i]);
 }
 
-PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
+PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
     perf_report_opts o = PERF_ZERO;

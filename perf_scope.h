@@ -209,6 +209,7 @@ PERF_FN void perf_thread_name(const char *name);
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is
  *   PERF_NO_JUMP_  no goto into the block past a scope
+ *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_, PERF_BUCKET_  the counter of a duration
  *   perf_bucket_add_  counts one, up to PERF_LATE_ scopes later; PERF_ADD_, PERF_PEEK_  a counter
@@ -374,12 +375,12 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 #if defined(__cplusplus)
 struct perf_guard_ {
     perf_span_ *const span;
-    explicit perf_guard_(perf_span_ *s) : span(s)
+    PERF_OURS_ explicit perf_guard_(perf_span_ *s) : span(s)
     {
     }
     perf_guard_(const perf_guard_ &) = delete;
     perf_guard_ &operator=(const perf_guard_ &) = delete;
-    ~perf_guard_()
+    PERF_OURS_ ~perf_guard_()
     {
         if (span)
             perf_end_(span);
@@ -580,11 +581,11 @@ class scope {
     perf_scope scope_;
 
 public:
-    explicit scope(const char *name) : scope_(perf_scope_begin(name))
+    PERF_OURS_ explicit scope(const char *name) : scope_(perf_scope_begin(name))
     {
         (void)name;
     }
-    ~scope()
+    PERF_OURS_ ~scope()
     {
         perf_scope_end(&scope_);
     }

@@ -886,7 +886,7 @@ PERF_FN perf_status perf_trace_stream_end(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
@@ -897,7 +897,7 @@ PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", path);
 }
 
-PERF_ATTR_((__destructor__, __used__)) static void perf_stream_at_exit_(void)
+PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
     const char *path = perf_getenv_("PERF_TRACE_STREAM");
 
