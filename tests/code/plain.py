@@ -64,7 +64,8 @@ def public_functions(code):
 def crossing(codes):
     """{owner: private names that another header uses}."""
     owner = {}
-    for name, code in codes.items():
+    for name in sorted(codes, key=lambda name: name not in FOR_ALL):    # a call looks like a definition
+        code = codes[name]
         for word in re.findall(r"^(?:#\s*define\s+|.*?\b)((?:perf|PERF)_\w+_)\s*\(.*$", code, flags=re.M):
             owner.setdefault(word, name)
         for word in re.findall(r"#\s*define\s+(PERF_\w+_)\b", code):
