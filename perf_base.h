@@ -94,7 +94,7 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define PERF_HD_FN static inline __host__ __device__
 #else
-#define PERF_HD_FN PERF_FN                      /* callable from kernels where there are kernels  */
+#define PERF_HD_FN static inline                /* callable from kernels where there are kernels  */
 #endif
 
 #if defined(__TINYC__)
@@ -218,10 +218,10 @@ PERF_FN const char *perf_status_text(perf_status s);
  * `inline` as well, so that an unused one leaves no code at -O0.                                 */
 #ifdef PERF_AUTO
 #define PERF_OUTLINE_FN_ PERF_FN PERF_ATTR_((__noinline__, __nothrow__))
-#define PERF_COLD_FN_    PERF_FN PERF_ATTR_((__noinline__, __cold__, __nothrow__))
-#define PERF_HOT_FN_     PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
-#define PERF_INLINE_FN_  PERF_FN PERF_ATTR_((__always_inline__))
-#define PERF_COLD_DECL_  PERF_FN PERF_ATTR_((__nothrow__))
+#define PERF_COLD_FN_ PERF_OUTLINE_FN_
+#define PERF_HOT_FN_ PERF_OUTLINE_FN_
+#define PERF_INLINE_FN_ PERF_FN PERF_ATTR_((__always_inline__))
+#define PERF_COLD_DECL_ PERF_FN
 #else
 #define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
 #define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
