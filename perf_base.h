@@ -94,7 +94,7 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define PERF_HD_FN static inline __host__ __device__
 #else
-#define PERF_HD_FN static inline                /* callable from kernels where there are kernels  */
+#define PERF_HD_FN PERF_FN                      /* callable from kernels where there are kernels  */
 #endif
 
 #if defined(__TINYC__)
