@@ -71,6 +71,7 @@ typedef struct perf_anchor_ {
     uint32_t               pinned;      /* this image is never unloaded                           */
     const struct perf_core_ *core;      /* NULL: none found yet                                   */
     uint32_t               poor;        /* there was no memory for a registry                     */
+    uint32_t               watches;     /* 1: this image has asked to be called at a fork         */
 } perf_anchor_;
 #define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
 #define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */

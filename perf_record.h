@@ -474,25 +474,41 @@ extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *
 extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void);
+
+/* A parent that has marked nothing shall find what its children record, too. */
 PERF_COLD_FN_ void perf_at_fork_(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_ *r = perf_registry_get_();
 
-    if (r)
-        perf_family_make_(r);
+    if (!r)
+        return;
+    perf_family_make_(r);
+    PERF_SET_(&r->forking, 1u);
 }
 
 /* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
- * what its parent has recorded; else when it next takes the lock.                                */
+ * what its parent has recorded; else when it next takes the lock.  Each image comes here.        */
 PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r)
-        r->process = r->forked = 0;             /* other name space, maybe the same number        */
-    if (r && perf_lock_(r))
+    if (!r || !r->forking)
+        return;
+    r->forking = 0;
+    r->process = r->forked = 0;                 /* other name space, maybe the same number        */
+    if (perf_lock_(r))
         perf_unlock_(r);
 }
+
+/* Once in an image; not within a fork, where musl holds the lock of this list. */
+PERF_COLD_FN_ void perf_watch_forks_(void)
+{
+    if (PERF_PTR_(uintptr_t, &perf_atfork_) && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+        (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
+}
+#else
+#define perf_watch_forks_() PERF_CAST_(void, 0)
 #endif
 
 PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
@@ -569,10 +585,8 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
                                         __ATOMIC_ACQUIRE))
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
-#if defined(__linux__) && !PERF_TCC_
-        if (r == mine && PERF_PTR_(uintptr_t, &perf_atfork_) != 0)
-            (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
-#endif
+        if (r == mine)
+            perf_watch_forks_();
     }
     if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
         perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
@@ -2253,6 +2267,7 @@ PERF_COLD_FN_ void perf_core_install_(void)
     perf_images_(&s, perf_core_give_);
     if (s.there)
         perf_image_pin_();
+    perf_watch_forks_();
 }
 
 /* The registry for who reads or switches recordings.  Whatever file uses this function gets the

@@ -109,6 +109,9 @@ int main(void)
     double calls;
     int    i;
 
+    CHECK(child_of(works) == 0, "of a parent that has marked nothing, nor read");
+    has_note("note: 1 forked process recorded 100 calls that are in no row: fetch 100\n");
+    perf_reset();
     CHECK(number_of("child_processes") == 0 && number_of("child_calls") == 0, "none yet");
     {
         PERF_SCOPE("known before the fork");
