@@ -13,12 +13,12 @@
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.
  *   perf_site_  what a mark says, constant but for its id
- *   perf_recorder_, PERF_ASK_*_  a thread, and what others ask it; PERF_SELF_, PERF_SELF_AT_  the
- *       caller's or NULL; perf_known_  names by address; perf_spent_  time of a thread
+ *   perf_recorder_  a thread; PERF_SELF_, PERF_SELF_AT_  the caller's or NULL
+ *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
  *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
- *   PERF_REMARK_*_, PERF_TEXT_MAX_  an instant's number or text; PERF_LOSSES_, PERF_LOSS_*_
+ *   PERF_TEXT_MAX_  bytes of an instant's text; PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_, perf_core_on_, perf_core_known_  the functions behind the marks
@@ -162,9 +162,6 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_REMARK_IS_VALUE_ 1u    /* low byte of `what`: an instant's number, the first 8 bytes */
-#define PERF_REMARK_IS_TEXT_  2u    /* of its text, 8 more; above it the name                     */
-#define PERF_REMARK_REST_     3u
 #define PERF_TEXT_MAX_        63    /* bytes                                                      */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
@@ -256,8 +253,6 @@ typedef struct perf_recorder_ {
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
 } perf_recorder_;
-#define PERF_ASK_RESET_ 1u
-#define PERF_ASK_TRACE_ 2u                      /* or: look at the registry's switches again      */
 
 /* ---- all images of the process ---- */
 

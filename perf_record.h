@@ -474,7 +474,7 @@ extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *
 extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
-PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void);
+PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 
 /* A parent that has marked nothing shall find what its children record, too. */
 PERF_COLD_FN_ void perf_at_fork_(void)
@@ -504,7 +504,9 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
 PERF_COLD_FN_ void perf_watch_forks_(void)
 {
-    if (PERF_PTR_(uintptr_t, &perf_atfork_) && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+    const int there = PERF_PTR_(uintptr_t, &perf_atfork_) != 0;
+
+    if (there && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
         (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 }
 #else

@@ -18,6 +18,7 @@
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_, perf_usage_  use of the process
  *   perf_loop_, PERF_COUNTERS_  a loop in r->results
+ *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_, PERF_CHILD_STEP_  forked children
  */
 
@@ -41,6 +42,16 @@ typedef struct perf_name_ {     /* one name, never freed; scopes by name point t
 #define PERF_NAME_MAX_  255
 #define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
 
+/* What a thread is asked to do when it next comes to the cold path: bits of `request`. */
+enum { PERF_ASK_RESET_ = 1, PERF_ASK_TRACE_ = 2 };      /* TRACE: look at the switches again      */
+
+/* An instant's number or text: entries before its own, without a name. */
+enum {                          /* low byte of `what`; above it the name                          */
+    PERF_REMARK_IS_VALUE_ = 1,  /* an instant's number                                            */
+    PERF_REMARK_IS_TEXT_,       /* the first 8 bytes of its text                                  */
+    PERF_REMARK_REST_           /* 8 more                                                         */
+};
+
 typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
     uint64_t thread, number, count;
     char     name[32];          /* the events follow, newest first, and then the next of these    */
@@ -63,9 +74,7 @@ typedef struct perf_stream_ {
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
 } perf_stream_;
-#define PERF_STREAM_ON_     1u
-#define PERF_STREAM_FAILED_ 2u
-#define PERF_STREAM_ENDED_  3u
+enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the

@@ -138,16 +138,18 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_SCOPE_TEXT(name, text) perf_scope_text("" name "", text)
 #endif
 
-#define PERF_KIND_SCOPE_   0u
-#define PERF_KIND_WAIT_    1u
-#define PERF_KIND_ASYNC_   2u
-#define PERF_KIND_COUNT_   3u
-#define PERF_KIND_INSTANT_ 4u
-#define PERF_KIND_SYNC_    5u   /* a scope that waits for a device                                */
-#define PERF_KIND_DEVICE_  6u   /* time of a device: its work, and what it copies in, out, within */
-#define PERF_KIND_IN_      7u
-#define PERF_KIND_OUT_     8u
-#define PERF_KIND_COPY_    9u
+enum {                          /* what a mark is                                                 */
+    PERF_KIND_SCOPE_,
+    PERF_KIND_WAIT_,
+    PERF_KIND_ASYNC_,
+    PERF_KIND_COUNT_,
+    PERF_KIND_INSTANT_,
+    PERF_KIND_SYNC_,            /* a scope that waits for a device                                */
+    PERF_KIND_DEVICE_,          /* time of a device: its work, ...                                */
+    PERF_KIND_IN_,              /* ... and what it copies in,                                     */
+    PERF_KIND_OUT_,             /* out,                                                           */
+    PERF_KIND_COPY_             /* within                                                         */
+};
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 #define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
