@@ -3,8 +3,8 @@
  *     #define PERF_AT_EXIT 1                  // in one file of the program
  *     #include "perf_auto.h"                  // first of our headers
  *
- *     gcc -O2 -g -finstrument-functions -DPERF_AUTO parse.c ...      // gcc and clang
- *     PERF_AUTO='parse*,-*@zlib.c,depth=8' PERF_REPORT=tree ./program
+ *   $ gcc -O2 -g -finstrument-functions -DPERF_AUTO parse.c ...      // gcc and clang
+ *   $ PERF_AUTO='parse*,-*@zlib.c,depth=8' PERF_REPORT=tree ./program
  *
  * The files compiled with that option call a function of this header at the begin and the end of
  * each of their own.  Names come from the symbols of the program and its shared objects (ELF with

@@ -1,7 +1,8 @@
 /* perf_bound.h - what bounds a part of a program: evidence in, one answer out.
  *
+ *     #include "perf_diagnosis.h"
  *     perf_diagnosis d;
- *     if (perf_diagnose(&d) == PERF_OK)                   // of perf_diagnosis.h
+ *     if (perf_diagnose(&d) == PERF_OK)
  *         puts(perf_diagnosis_text(d.bound));             // "waiting for data"
  *
  * The table, the five lines, pages, JSON and the line of the GPU all ask perf_bound_decide_.

@@ -1,8 +1,6 @@
 /* perf_events.h - what happened when: copies of the rings of events.
  *
- *     perf_events_each_(registry, use, with);      // use(with, events) for each thread
- *
- * For the library itself: traces and the diagnosis read them.
+ * For the library itself: traces and the diagnosis read them, one copy for each thread.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_EVENTS_H

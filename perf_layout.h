@@ -1,6 +1,6 @@
 /* perf_layout.h - where do readers from outside find what is recorded?  Places, in an ELF note.
  *
- *     perf-ab top 4711                         # reads a process that runs; perf-ab look its core
+ *   $ perf-ab top 4711                         # reads a process that runs; perf-ab look its core
  *
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */

@@ -1,8 +1,8 @@
 /* perf_loop.h - the engine of the loops: clocks, slices, decisions.
  *
- *     perf_bench b = perf_bench_begin("copy", NULL);       // perf_bench.h has the calls
+ *     perf_bench b = perf_bench_begin("work", NULL);       // perf_bench.h has the calls
  *     while (perf_bench_next(&b))
- *         copy();
+ *         work();
  *     perf_result r = perf_bench_end(&b);
  *
  * Baseline and candidate run in turns, in slices, by three clocks; docs/loops.md says how a loop

@@ -1,6 +1,6 @@
 /* perf_missing.h - what is in no row of a report?  Forked children, variables that nobody reads.
  *
- *     note: 4 forked processes recorded 6000 calls that are in no row: fetch 4000, decode 2000
+ *   note: 4 forked processes recorded 6000 calls that are in no row: fetch 4000, decode 2000
  *
  * Notes of perf_report.h.
  * Sections (search for ">>"):  internal  private

@@ -1,9 +1,9 @@
 /* perf_schedule.h - which steps of a long loop are recorded?
  *
  *     perf_schedule s = perf_schedule_begin(NULL);     // wait 1, warm up 1, record 3, and again
- *     for (step = 0; step < steps; step++) {
+ *     for (i = 0; i < n; i++) {
  *         perf_schedule_step(&s);                  // first thing in each step
- *         train();
+ *         work();
  *     }
  *     perf_schedule_end(&s);
  *

@@ -14,8 +14,10 @@ int main()
     float       *x = nullptr;
     cudaStream_t stream;
 
-    if (cudaMalloc(&x, n * sizeof *x) != cudaSuccess || cudaStreamCreate(&stream) != cudaSuccess)
+    if (cudaMalloc(&x, n * sizeof *x) != cudaSuccess || cudaStreamCreate(&stream) != cudaSuccess) {
+        puts("no CUDA device");
         return 77;
+    }
     perf_gpu_bench b = perf_gpu_bench_begin("scale", stream, NULL);
     while (perf_gpu_bench_next(&b))
         scale<<<n / 256, 256, 0, stream>>>(x, n);

@@ -81,9 +81,11 @@ def markdown_blocks(path):
 
 def header_blocks(path):
     """In the first comment: what is indented by four or more after a blank line.  Further blank
-    lines do not end it."""
+    lines do not end it.  What a header offers to the library itself is no example for users."""
     blocks, current, start, blank_above = [], [], 0, False
     comment = re.match(r"\s*/\*.*?\*/", path.read_text(encoding="utf-8"), flags=re.S)
+    if comment and "For the library itself" in comment.group(0):
+        return []
     for number, line in enumerate(comment.group(0).splitlines() if comment else [], 1):
         body = re.sub(r"^ \*", "", line)
         if body.startswith("     ") and (current or blank_above):
