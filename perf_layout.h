@@ -97,6 +97,10 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_scope, start), __builtin_offsetof(perf_scope, rec),
         __builtin_offsetof(perf_scope, open), __builtin_offsetof(perf_scope, cell),
         __builtin_offsetof(perf_registry_, off),
+        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
+        __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
+        __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
+        __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
         PERF_LAYOUT_WORD_};
 
     __asm__ __volatile__(".ifndef perf_layout_note_v1_\n"

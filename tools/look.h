@@ -326,67 +326,102 @@ PERF_FN void look_put_report(perf_out_ *o, const look_target *t, look_report *re
         look_put_table(o, rep, opts->width, rows, 0, -1);
         look_put_waits(o, rep);
         look_put_counters(o, rep, opts->width);
+        if (rep->loops)
+            look_put_loops(o, rep->loops);
     }
     if (t->pid)
         look_put_open(o, rep->now, rep->names, "open", end, opts->width, 20);
     look_put_losses(o, rep->now, rep->names, 0);
 }
 
+/* What one look has read. */
+typedef struct looking {
+    look_target  target;
+    look_program program;
+    look_names   names;
+    look_reading reading;
+    look_loops   loops;
+    look_report  report;
+} looking;
+
+PERF_FN void look_end_of(looking *k)
+{
+    look_report_free(&k->report);
+    look_loops_free(&k->loops);
+    look_reading_free(&k->reading);
+    look_names_free(&k->names);
+    look_close(&k->target);
+}
+
+/* Opens the target and reads all of it; an exit status, 0: fine. */
+PERF_FN int look_take(looking *k, const look_opts *opts)
+{
+    look_target *t = &k->target;
+    const int    status = look_open_target(t, opts->target, 1);
+
+    if (status)
+        return status;
+    if (!look_find(t, &k->program))
+        return look_say("%s", t->error);
+    if (!k->program.registry)
+        return look_say("%s has not recorded anything yet", t->program);
+    if (!look_read(t, &k->program, &k->names, &k->reading))
+        return look_say("%s has ended while it was read", t->program);
+    k->loops = look_read_loops(t, &k->program);
+    if (!k->reading.threads && !k->loops.n)
+        return look_say("%s has not recorded anything yet", t->program);
+    look_since_when(t, &k->program, &k->reading);
+    return 0;
+}
+
+/* Writes the files that are asked for; an exit status. */
+PERF_FN int look_files(looking *k, const look_opts *opts)
+{
+    int status = 0;
+
+    if (opts->trace)
+        status = look_save_trace(&k->target, &k->program, &k->reading, &k->names, opts->trace);
+    if (!status && opts->flame)
+        status = look_save_flame(&k->report, k->target.program, opts->flame);
+    return status;
+}
+
 /* perf-ab look. */
 PERF_FN int look_main(int argc, char **argv)
 {
-    look_opts    opts;
-    look_target  t;
-    look_program p;
-    look_names   names;
-    look_reading r;
-    look_report  rep;
-    perf_out_    o;
-    int64_t      thread;
-    int          status = look_options(argc, argv, 0, &opts);
+    look_opts opts;
+    looking   k;
+    perf_out_ o;
+    int64_t   thread;
+    int       files, status = look_options(argc, argv, 0, &opts);
 
-    memset(&names, 0, sizeof names);
-    memset(&r, 0, sizeof r);
-    if (!status)
-        status = look_open_target(&t, opts.target, 1);
-    else
+    if (status)
         return status;
-    if (!status && !look_find(&t, &p))
-        status = look_say("%s", t.error);
-    if (!status && !p.registry)
-        status = look_say("%s has not recorded anything yet", t.program);
-    if (!status && !look_read(&t, &p, &names, &r))
-        status = look_say("%s has ended while it was read", t.program);
-    if (!status && !r.threads)
-        status = look_say("%s has not recorded anything yet", t.program);
+    memset(&k, 0, sizeof k);
+    k.target.memory = k.target.core = -1;
+    status = look_take(&k, &opts);
     if (status) {
-        look_reading_free(&r);
-        look_names_free(&names);
-        look_close(&t);
+        look_end_of(&k);
         return status;
     }
-    look_since_when(&t, &p, &r);
-    thread = look_thread_of(&r, opts.thread);
+    thread = look_thread_of(&k.reading, opts.thread);
     if (thread == -2)
-        status = look_say("%s has no thread %ld with marks", t.program, opts.thread);
-    rep = look_count(&r, NULL, &names, &p.layout, thread);
-    look_sort_rows(&rep, opts.sort);
-    if (!status && opts.trace)
-        status = look_save_trace(&t, &p, &r, &names, opts.trace);
-    if (!status && opts.flame)
-        status = look_save_flame(&rep, t.program, opts.flame);
-    if (!status && !((opts.trace || opts.flame) && !opts.view)) {
+        status = look_say("%s has no thread %ld with marks", k.target.program, opts.thread);
+    k.report = look_count(&k.reading, NULL, &k.names, &k.program.layout, thread);
+    k.report.loops = &k.loops;
+    look_sort_rows(&k.report, opts.sort);
+    if (!status)
+        status = look_files(&k, &opts);
+    files = opts.trace || opts.flame;
+    if (!status && (!files || opts.view)) {
         memset(&o, 0, sizeof o);
         o.grows = 1;
-        look_put_report(&o, &t, &rep, &opts);
+        look_put_report(&o, &k.target, &k.report, &opts);
         if (o.len && fwrite(o.p, 1, o.len, stdout) != o.len)
             status = look_say("standard output cannot be written");
         PERF_FREE(o.p);
     }
-    look_report_free(&rep);
-    look_reading_free(&r);
-    look_names_free(&names);
-    look_close(&t);
+    look_end_of(&k);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #ifndef PERF_TOOLS_LOOK_COUNT_H
 #define PERF_TOOLS_LOOK_COUNT_H
 
+#include "look_loops.h"
 #include "look_read.h"
 
 enum { LOOK_OCTAVES = 52, LOOK_TREE_DEPTH = 128 };
@@ -24,6 +25,7 @@ typedef struct look_node {              /* one path of names; [0] is the root   
 typedef struct look_report {
     const look_reading *now;
     const look_names   *names;
+    const look_loops   *loops;          /* NULL: not read                                         */
     look_row           *row;
     size_t              rows;
     look_node          *node;

@@ -237,26 +237,48 @@ PERF_FN void look_proc_text(int pid, const char *file, char *text, size_t cap)
     text[strcspn(text, "\n")] = '\0';
 }
 
-/* Why a process may not be read, in a sentence. */
-PERF_FN int look_not_allowed(look_target *t, int why)
-{
-    char           scope[16], path[64];
-    struct stat    s;
+/* What decides why a process may not be read. */
+typedef struct look_refusal {
+    int      why;                       /* errno                                                  */
+    char     scope;                     /* of kernel.yama.ptrace_scope: '0' to '3'; 0: no yama    */
+    unsigned owner, reader;             /* users                                                  */
+} look_refusal;
 
-    if (why == ESRCH)
+/* The sentence for it; returns 0. */
+PERF_FN int look_refuse(look_target *t, const look_refusal *r)
+{
+    if (r->why == ESRCH)
         return look_fail(t, "process %d has ended", t->pid);
-    look_proc_text(t->pid, "../sys/kernel/yama/ptrace_scope", scope, sizeof scope);
-    snprintf(path, sizeof path, "/proc/%d", t->pid);
-    if (!stat(path, &s) && s.st_uid != geteuid() && geteuid() != 0)
+    if (r->owner != r->reader && r->reader != 0)
         return look_fail(t, "process %d belongs to user %u: its user or root may read it (sudo "
-                            "perf-ab ...)", t->pid, (unsigned)s.st_uid);
-    if (scope[0] > '0' && geteuid() != 0)
+                            "perf-ab ...)", t->pid, r->owner);
+    if (r->scope == '3')
+        return look_fail(t, "the system lets nobody read process %d: kernel.yama.ptrace_scope is 3 "
+                            "(it stays so until the next boot)", t->pid);
+    if (r->scope > '0' && r->reader != 0)
         return look_fail(t, "the system lets nobody read process %d: kernel.yama.ptrace_scope is "
                             "%c (sudo perf-ab ..., or sudo sysctl kernel.yama.ptrace_scope=0)",
-                         t->pid, scope[0]);
+                         t->pid, r->scope);
     return look_fail(t, "process %d may not be read (%s): it has more rights than its user "
                         "(setuid, capabilities), is not dumpable, or this is a container without "
-                        "CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)", t->pid, strerror(why));
+                        "CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)", t->pid,
+                     strerror(r->why));
+}
+
+/* Why a process may not be read, in a sentence; returns 0. */
+PERF_FN int look_not_allowed(look_target *t, int why)
+{
+    char         scope[16], path[64];
+    struct stat  s;
+    look_refusal r;
+
+    look_proc_text(t->pid, "../sys/kernel/yama/ptrace_scope", scope, sizeof scope);
+    snprintf(path, sizeof path, "/proc/%d", t->pid);
+    r.why = why;
+    r.scope = scope[0];
+    r.reader = (unsigned)geteuid();
+    r.owner = stat(path, &s) ? r.reader : (unsigned)s.st_uid;
+    return look_refuse(t, &r);
 }
 
 /* The mappings as they are now; 0: the process cannot be read. */

@@ -1,12 +1,10 @@
-/* look_trace.h - the rings of a program as a trace (Chrome's JSON, for ui.perfetto.dev), and its
- * call tree as a flame page or folded stacks.
+/* look_trace.h - the rings of a program as a trace (Chrome's JSON or Perfetto's protobuf, both for
+ * ui.perfetto.dev), and its call tree as a flame page or folded stacks.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_LOOK_TRACE_H
 #define PERF_TOOLS_LOOK_TRACE_H
 
-#include "look_count.h"
-
-#include "perf_file.h"
+#include "look_pftrace.h"
 
 #define LOOK_RING_EVENTS   ((uint64_t)1 << 24)          /* of one thread                          */
 #define LOOK_RETIRED_BYTES ((uint64_t)64 << 20)         /* of threads that have ended             */
@@ -22,6 +20,11 @@ typedef struct look_trace {
     const char         *title;
     uint64_t            events, missed; /* written; overwritten while they were read              */
     int                 some;           /* 1: a comma comes before the next one                   */
+    int                 protobuf;       /* 1: Perfetto's packets, 0: JSON                         */
+    look_slice         *slice;          /* of the thread that is being written, as protobuf       */
+    size_t              slices, room;
+    uint64_t            tracks;         /* of threads, so far                                     */
+    unsigned char      *told;           /* by name: 1, its own track is described                 */
 } look_trace;
 
 typedef struct look_event {             /* one, decoded                                           */
@@ -123,18 +126,27 @@ PERF_FN void look_record_end(look_trace *w, uint64_t thread)
     w->events++;
 }
 
+enum { LOOK_REMARK_BYTES = 72 };
+
+/* The text of a remark, whose first 8 bytes are at `at`. */
+PERF_FN void look_remark_text(const uint64_t *entry, size_t n, size_t at, char *text)
+{
+    size_t i;
+
+    memset(text, 0, LOOK_REMARK_BYTES);
+    for (i = 0; i < 8 && at + i < n && (!i || (entry[2 * (at + i) + 1] & 0xff) == 3); i++)
+        memcpy(text + 8 * i, &entry[2 * (at + i)], 8);
+}
+
 /* The number or text of an instant. */
 PERF_FN void look_put_remark(look_trace *w, const uint64_t *entry, size_t n, size_t at)
 {
     const uint64_t what = entry[2 * at + 1];
     const uint32_t name = (uint32_t)(what >> 8) & 0xffffff;
-    char           text[72];
+    char           text[LOOK_REMARK_BYTES];
     double         x = perf_from_bits_(entry[2 * at]);
-    size_t         i;
 
-    memset(text, 0, sizeof text);
-    for (i = 0; i < 8 && at + i < n && (!i || (entry[2 * (at + i) + 1] & 0xff) == 3); i++)
-        memcpy(text + 8 * i, &entry[2 * (at + i)], 8);
+    look_remark_text(entry, n, at, text);
     perf_file_put_(&w->file, ",\"args\":{");
     perf_file_json_(&w->file, look_name_text(w->names, name));
     perf_file_put_(&w->file, ":");
@@ -184,6 +196,150 @@ PERF_FN void look_put_event(look_trace *w, const uint64_t *entry, size_t n, cons
     look_record_end(w, thread);
 }
 
+/* ---- the same as protobuf ---- */
+
+/* A debug annotation: the number or text of an event. */
+PERF_FN void look_pf_remark(look_trace *w, look_packet *p, const uint64_t *entry, size_t n,
+                            size_t at)
+{
+    const uint64_t what = entry[2 * at + 1];
+    const uint32_t name = (uint32_t)(what >> 8) & 0xffffff;
+    char           text[LOOK_REMARK_BYTES];
+
+    look_pf_open(p, 4);
+    look_pf_text(p, 10, look_name_text(w->names, name));
+    look_remark_text(entry, n, at, text);
+    if ((what & 0xff) == 2)
+        look_pf_text(p, 6, text);
+    else
+        look_pf_double(p, 5, perf_from_bits_(entry[2 * at]));
+    look_pf_close(p);
+}
+
+/* Keeps a scope until all of its thread are there. */
+PERF_FN void look_pf_keep(look_trace *w, uint32_t name, uint64_t start, uint64_t end, size_t remark)
+{
+    look_slice *s;
+
+    if (w->slices == w->room) {
+        w->room = 2 * w->room + 1024;
+        w->slice = (look_slice *)ab_grow(w->slice, w->room, sizeof *w->slice);
+    }
+    s = &w->slice[w->slices];
+    s->start = start;
+    s->end = end;
+    s->place = w->slices++;
+    s->name = name;
+    s->remark = remark;
+}
+
+/* A number that no thread's track has, for what has a track by its name. */
+PERF_FN uint64_t look_pf_own_track(const look_trace *w, const look_event *e)
+{
+    uint64_t track = (uint64_t)1 << 63 | w->now->process << 32 | (uint64_t)e->name << 8;
+
+    if (e->kind == LOOK_ASYNC)
+        track |= e->extra & 255;                /* spans that overlap lie on different tracks     */
+    return track;
+}
+
+/* An event that is no scope. */
+PERF_FN void look_pf_other(look_trace *w, const uint64_t *entry, size_t n, const look_event *e,
+                           uint64_t thread)
+{
+    const look_name *name = &w->names->name[e->name];
+    const uint64_t   own = look_pf_own_track(w, e), start = look_ns_of(w->now, e->start);
+    look_packet      p;
+
+    if (e->kind == LOOK_INSTANT) {
+        look_pf_event(&p, LOOK_PF_INSTANT, thread, start, name);
+        if (e->remark < n)
+            look_pf_remark(w, &p, entry, n, e->remark);
+        look_pf_event_end(&p, &w->file);
+        w->events++;
+        return;
+    }
+    if (e->kind == LOOK_ASYNC || !w->told[e->name])
+        look_pf_track(&w->file, own, w->now->process, name->text, e->kind == LOOK_COUNTER);
+    w->told[e->name] = 1;
+    if (e->kind == LOOK_COUNTER) {
+        look_pf_event(&p, LOOK_PF_COUNTER, own, start, NULL);
+        look_pf_double(&p, 44, perf_from_bits_(e->extra));
+        look_pf_event_end(&p, &w->file);
+    } else {
+        look_pf_event(&p, LOOK_PF_BEGIN, own, start, name);
+        look_pf_event_end(&p, &w->file);
+        look_pf_event(&p, LOOK_PF_END, own, look_ns_of(w->now, e->start + e->length), NULL);
+        look_pf_event_end(&p, &w->file);
+    }
+    w->events++;
+}
+
+/* Writes the ends of scopes that are over at `ns`; `stack` has those that are open. */
+PERF_FN size_t look_pf_ends(look_trace *w, const uint64_t *stack, size_t top, uint64_t ns,
+                            uint64_t thread)
+{
+    look_packet p;
+
+    for (; top && stack[top - 1] <= ns && stack[top - 1] != LOOK_PF_OPEN; top--) {
+        look_pf_event(&p, LOOK_PF_END, thread, stack[top - 1], NULL);
+        look_pf_event_end(&p, &w->file);
+    }
+    return top;
+}
+
+/* Begins and ends of the scopes that were kept, in order of time. */
+PERF_FN void look_pf_slices(look_trace *w, const uint64_t *entry, size_t n, uint64_t thread)
+{
+    uint64_t   *stack = (uint64_t *)ab_grow(NULL, w->slices + 1, sizeof *stack);
+    look_packet p;
+    size_t      i, top = 0;
+
+    if (w->slices)
+        qsort(w->slice, w->slices, sizeof *w->slice, look_slice_before);
+    for (i = 0; i < w->slices; i++) {
+        const look_slice *s = &w->slice[i];
+        top = look_pf_ends(w, stack, top, s->start, thread);
+        look_pf_event(&p, LOOK_PF_BEGIN, thread, s->start, &w->names->name[s->name]);
+        if (s->remark < n)
+            look_pf_remark(w, &p, entry, n, s->remark);
+        look_pf_event_end(&p, &w->file);
+        stack[top] = s->end;                    /* none outlives the one around it                */
+        if (top && stack[top - 1] < s->end)
+            stack[top] = stack[top - 1];
+        top++;
+    }
+    (void)look_pf_ends(w, stack, top, LOOK_PF_OPEN - 1, thread);
+    w->events += w->slices;
+    w->slices = 0;
+    free(stack);
+}
+
+/* A thread: its track, its events, and the scopes `open` in it (NULL: none). */
+PERF_FN void look_pf_entries(look_trace *w, const uint64_t *entry, size_t n, uint64_t thread,
+                             const char *name, const look_open *open)
+{
+    const uint64_t track = (uint64_t)1 << 62 | w->now->process << 24 | w->tracks++;
+    look_event     e;
+    size_t         i = 0;
+    uint32_t       k;
+
+    look_pf_thread(&w->file, track, w->now->process, thread, name);
+    for (k = 0; open && k < open->n; k++)
+        if (open->since[k] && open->name[k] && open->name[k] < w->names->count)
+            look_pf_keep(w, open->name[k], look_ns_of(w->now, open->since[k]), LOOK_PF_OPEN, n);
+    while (i < n) {
+        if (!look_event_at(w, entry, n, &i, &e))
+            continue;
+        if (e.kind == LOOK_ASYNC || e.kind == LOOK_COUNTER || e.kind == LOOK_INSTANT)
+            look_pf_other(w, entry, n, &e, track);
+        else
+            look_pf_keep(w, e.name, look_ns_of(w->now, e.start),
+                         look_ns_of(w->now, e.start + e.length), e.remark);
+    }
+    look_pf_slices(w, entry, n, track);
+}
+
 /* ---- threads ---- */
 
 PERF_FN void look_put_entries(look_trace *w, const uint64_t *entry, size_t n, uint64_t thread,
@@ -209,11 +365,15 @@ PERF_FN int look_put_ring(look_trace *w, const look_thread *k)
     const uint64_t events = w->now->ring_events, room = 16 * events;
     uint64_t       head = k->ring_head, next = 0, n, i, first, *ring, *entry, parts, gone;
     const look_layout *l = &w->program->layout;
+    int                whole;
 
     (void)look_fetch_one(w->target, k->at + l->at[LOOK_RECORDER_RING_HEAD], &head, 8);
     if (!k->ring || !events || events > LOOK_RING_EVENTS || events & (events - 1) || k->reset ||
-        head < k->ring_lost || head & 15)
+        head < k->ring_lost || head & 15) {
+        if (w->protobuf && !k->reset)
+            look_pf_entries(w, NULL, 0, k->id, k->name, &k->open);
         return 1;
+    }
     n = (head - k->ring_lost) / 16;
     n = n < events ? n : events;
     ring = (uint64_t *)ab_grow(NULL, (size_t)n + 1, 16);
@@ -231,10 +391,14 @@ PERF_FN int look_put_ring(look_trace *w, const look_thread *k)
     for (i = 0; i < n - gone; i++)
         memcpy(&entry[2 * i], &ring[2 * (n - 1 - i)], 16);
     w->missed += gone;
-    look_put_entries(w, entry, (size_t)(n - gone), k->id, k->name);
+    whole = head == k->ring_head;
+    if (w->protobuf)
+        look_pf_entries(w, entry, (size_t)(n - gone), k->id, k->name, whole ? &k->open : NULL);
+    else
+        look_put_entries(w, entry, (size_t)(n - gone), k->id, k->name);
     free(ring);
     free(entry);
-    return head == k->ring_head;
+    return whole;
 }
 
 /* Scopes that are open begin, and do not end. */
@@ -257,6 +421,7 @@ PERF_FN void look_put_retired(look_trace *w)
     const look_layout *l = &w->program->layout;
     const size_t       head = (size_t)l->at[LOOK_RETIRED_SIZE];
     uint64_t           at = w->now->retired, left = w->now->retired_bytes, word[3], *entry;
+    size_t             n;
     char               name[32];
 
     while (at && left > head && left <= LOOK_RETIRED_BYTES) {
@@ -265,8 +430,13 @@ PERF_FN void look_put_retired(look_trace *w)
         (void)look_fetch_one(w->target, at + l->at[LOOK_RETIRED_NAME], name, sizeof name);
         name[sizeof name - 1] = '\0';
         entry = (uint64_t *)ab_grow(NULL, (size_t)word[2] + 1, 16);
-        if (look_fetch_one(w->target, at + head, entry, (size_t)word[2] * 16))
-            look_put_entries(w, entry, (size_t)word[2], word[0], name);
+        n = (size_t)word[2];
+        if (!look_fetch_one(w->target, at + head, entry, n * 16))
+            n = 0;
+        if (w->protobuf)
+            look_pf_entries(w, entry, n, word[0], name, NULL);
+        else
+            look_put_entries(w, entry, n, word[0], name);
         free(entry);
         at += head + 16 * word[2];
         left -= head + 16 * word[2];
@@ -292,6 +462,35 @@ PERF_FN void look_write_trace(void *with)
     perf_file_flush_(&w->file);
 }
 
+/* The same as Perfetto's protobuf. */
+PERF_FN void look_write_protobuf(void *with)
+{
+    look_trace *w = (look_trace *)with;
+    size_t      i;
+
+    w->told = (unsigned char *)ab_grow(NULL, w->names->count + 1, 1);
+    memset(w->told, 0, w->names->count + 1);
+    look_pf_clock(&w->file, w->now->made_ns);
+    look_pf_process(&w->file, w->now->process, w->title);
+    for (i = 0; i < w->now->threads; i++)
+        (void)look_put_ring(w, &w->now->thread[i]);
+    look_put_retired(w);
+    perf_file_flush_(&w->file);
+    free(w->told);
+    free(w->slice);
+    w->told = NULL;
+    w->slice = NULL;
+    w->room = 0;
+}
+
+/* 1: the text ends so. */
+PERF_FN int look_ends_in(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+
+    return n > m && !strcmp(text + n - m, end);
+}
+
 /* Saves the rings; an exit status. */
 PERF_FN int look_save(look_trace *w, const char *path, void (*write)(void *))
 {
@@ -315,7 +514,8 @@ PERF_FN int look_save_trace(look_target *t, const look_program *p, const look_re
     w.names = names;
     w.title = t->program;
     t->bytes = 0;
-    return look_save(&w, path, look_write_trace);
+    w.protobuf = look_ends_in(path, ".pftrace") || look_ends_in(path, ".perfetto-trace");
+    return look_save(&w, path, w.protobuf ? look_write_protobuf : look_write_trace);
 }
 
 /* ---- the call tree ---- */
@@ -395,6 +595,34 @@ PERF_FN void look_write_boxes(look_trace *w, uint32_t i)
     perf_file_put_(&w->file, "</p></div>\n");
 }
 
+/* What makes the page zoom: the chosen scope and those around it get the whole width, those beside
+ * them are hidden.                                                                               */
+PERF_FN void look_write_zoom(look_trace *w)
+{
+    perf_file_put_(&w->file,
+        "<script>\n"
+        "const all=document.getElementById('all'),says=document.getElementById('says');\n"
+        "let here=null;\n"
+        "function zoom(to){\n"
+        "  for(const e of all.querySelectorAll('div'))e.classList.remove('wide','out','here');\n"
+        "  here=to;\n"
+        "  if(!to){says.textContent='The whole.';return}\n"
+        "  to.classList.add('wide','here');\n"
+        "  says.textContent=to.title;\n"
+        "  for(let e=to;e!==all;e=e.parentElement){\n"
+        "    if(e.tagName!=='DIV')continue;\n"
+        "    e.classList.add('wide');\n"
+        "    for(const o of e.parentElement.children)if(o!==e)o.classList.add('out');\n"
+        "  }\n"
+        "}\n"
+        "all.onclick=event=>{\n"
+        "  const e=event.target.closest('#all div');\n"
+        "  if(e)zoom(e===here?e.parentElement.closest('#all div'):e);\n"
+        "};\n"
+        "onkeydown=event=>{if(event.key==='Escape')zoom(null)};\n"
+        "</script>\n");
+}
+
 PERF_FN void look_write_page(void *with)
 {
     look_trace *w = (look_trace *)with;
@@ -402,16 +630,23 @@ PERF_FN void look_write_page(void *with)
 
     perf_file_put_(&w->file, "<!DOCTYPE html><meta charset=\"utf-8\"><title>");
     look_put_html(&w->file, w->title);
-    perf_file_put_(&w->file, "</title><style>body{font:13px sans-serif}div{display:inline-block;"
+    perf_file_put_(&w->file, "</title><meta name=\"viewport\" content=\"width=device-width\">"
+                             "<style>:root{color-scheme:light dark}"
+                             "body{font:13px sans-serif;margin:8px}div{display:inline-block;"
                              "vertical-align:top;overflow:hidden}b{display:block;margin:1px;"
-                             "padding:2px;background:#fb8;overflow:hidden;white-space:nowrap;"
-                             "font-weight:400}b:hover{background:#fd5}p{margin:0;display:flex}"
-                             "</style><h1>");
+                             "padding:2px;background:#fb8;color:#222;overflow:hidden;"
+                             "white-space:nowrap;font-weight:400;cursor:zoom-in}"
+                             "b:hover{background:#fd5}p{margin:0;display:flex}"
+                             "div.wide{width:100%!important}div.out{display:none}"
+                             "div.wide>b{background:#ddd}div.here>b{background:#fd5}"
+                             "#says{min-height:1.4em;overflow-wrap:anywhere}</style><h1>");
     look_put_html(&w->file, w->title);
-    perf_file_put_(&w->file, "</h1><p>\n");
+    perf_file_put_(&w->file, "</h1><output id=\"says\">Tap a scope to zoom, again to go back."
+                             "</output><p id=\"all\">\n");
     for (k = w->report->nodes ? w->report->node[0].first : 0; k; k = w->report->node[k].next)
         look_write_boxes(w, k);
     perf_file_put_(&w->file, "</p>\n");
+    look_write_zoom(w);
     perf_file_flush_(&w->file);
 }
 
@@ -419,7 +654,6 @@ PERF_FN void look_write_page(void *with)
 PERF_FN int look_save_flame(const look_report *rep, const char *title, const char *path)
 {
     look_trace   w;
-    const size_t n = strlen(path);
     char         shown[64];
 
     memset(&w, 0, sizeof w);
@@ -428,8 +662,7 @@ PERF_FN int look_save_flame(const look_report *rep, const char *title, const cha
     w.report = rep;
     w.names = rep->names;
     w.title = shown;
-    return look_save(&w, path, n > 5 && !strcmp(path + n - 5, ".html") ? look_write_page
-                                                                       : look_write_folded);
+    return look_save(&w, path, look_ends_in(path, ".html") ? look_write_page : look_write_folded);
 }
 
 #endif /* PERF_TOOLS_LOOK_TRACE_H */

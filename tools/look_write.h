@@ -525,7 +525,10 @@ PERF_FN void look_put_json(perf_out_ *o, const look_target *t, const look_report
     look_put_threads_json(o, r, rep->names, until);
     perf_put_(o, "],\n\"scopes\":[");
     look_put_rows(o, rep, 1, rows);
-    perf_put_(o, "\n]}\n");
+    perf_put_(o, "\n]");
+    if (rep->loops)
+        look_put_loops_json(o, rep->loops);
+    perf_put_(o, "}\n");
 }
 
 /* ---- a few lines ---- */

@@ -189,6 +189,43 @@ static void crash(int how)
     }
 }
 
+/* Two benches, one of them still running, and an A/B loop; what they found is printed. */
+static void loops(void)
+{
+    perf_bench_opts o = PERF_ZERO;
+    perf_ab_opts    ask = PERF_ZERO;
+    perf_bench      b;
+    perf_ab         ab;
+    perf_result     r;
+    perf_ab_result  a;
+    int             arm, cpu;
+
+    o.samples = 21;
+    b = perf_bench_begin("spin \033[2J", &o);
+    while (perf_bench_next(&b))
+        spin(100);
+    r = perf_bench_end(&b);
+    ask.max_seconds = 0.2;
+    ab = perf_ab_begin("spin less", &ask);
+    while ((arm = perf_ab_next(&ab)) >= 0)
+        spin(arm ? 100 : 200);
+    a = perf_ab_end(&ab);
+    b = perf_bench_begin("still", &o);
+    (void)perf_bench_next(&b);
+    cpu = r.decides == PERF_DECIDES_CPU;
+    puts("begin");
+    printf("%.17g %.17g ", (double)r.time.count, cpu ? r.cpu.p50 : r.time.p50);
+    cpu = a.decides == PERF_DECIDES_CPU;
+    printf("%.17g %.17g\n", cpu ? a.baseline_cpu.p50 : a.baseline.p50,
+           cpu ? a.candidate_cpu.p50 : a.candidate.p50);
+    puts("end");
+    (void)fflush(stdout);
+    wait_for_line();
+    while (perf_bench_next(&b))
+        spin(1);
+    r = perf_bench_end(&b);
+}
+
 /* Works until it is told to stop. */
 static void busy(void)
 {
@@ -221,6 +258,8 @@ int main(int argc, char **argv)
         forked();
     } else if (!strcmp(kind, "crash")) {
         crash(n);
+    } else if (!strcmp(kind, "loops")) {
+        loops();
     } else if (!strcmp(kind, "busy")) {
         busy();
     } else if (!strcmp(kind, "reset")) {
