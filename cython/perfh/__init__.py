@@ -12,10 +12,13 @@
 import importlib as _importlib
 import os as _os
 
-_FROM_MODULE = ("scope", "span", "bench", "ab", "compare", "Error", "report", "report_text",
-                "trace_save", "count", "instant", "memory_mark", "thread_name", "enable",
+_FROM_MODULE = ("scope", "span", "wait", "lap", "value", "text", "count", "instant", "variant",
+                "schedule", "bench", "ab", "compare", "Error", "report", "report_text", "scopes",
+                "diagnose", "trace_save", "export", "results_save", "baseline_save",
+                "baseline_check", "Histogram", "memory_mark", "thread_name", "enable",
                 "trace_enable", "reset", "status", "status_text")
-_RESULTS = ("Result", "Verdict", "Summary", "Interval")
+_RESULTS = ("Result", "Verdict", "Summary", "Interval", "Row", "Diagnosis", "Baseline",
+            "BaselineEntry")
 
 __all__ = ["__version__", "get_include", "get_cmake_dir", "get_cython_dir", *_FROM_MODULE, *_RESULTS]
 

@@ -6,12 +6,22 @@ import functools
 import inspect
 import os
 import sys
+import threading
+import types
 
-from libc.stdint cimport uint32_t
-from libc.string cimport memset
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 from perfh.perf cimport *
+from perfh.perf_diagnosis cimport perf_diagnose, perf_diagnosis
+from perfh.perf_export cimport *
 from perfh.perf_memory cimport perf_memory_mark
-from perfh._results import Interval, Result, Summary, Verdict
+from perfh.perf_results cimport *
+from perfh.perf_trace cimport perf_trace_save_perfetto
+from perfh import _compare, _workers
+from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Summary,
+                            Verdict)
 
 
 cdef extern from *:
@@ -26,6 +36,14 @@ cdef extern from *:
     """
     int perfh_swap(char *flag, char value) noexcept nogil       # what it was before
 
+    ctypedef struct checked "perf_baseline":    # its fields: the .pxd has none, one is private
+        perf_decision decision
+        perf_status status
+        perf_baseline_entry *entry
+        size_t entries, runs, other_runs
+    checked checked_of "perf_baseline_check"(const char *path, const perf_baseline_opts *opts) noexcept nogil
+    void checked_free "perf_baseline_free"(checked *b) noexcept nogil
+
 
 class Error(RuntimeError):
     """What a perf.h call could not do; .status is the perf_status, a number above 0."""
@@ -38,13 +56,45 @@ cdef object check(perf_status status):
         raise error
 
 
-cdef bytes text(object name):
+cdef bytes utf8(object name):
     return name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
 
 
 cdef bint left_and_resumed(object function):
     return (inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or
             inspect.isasyncgenfunction(function))
+
+
+cdef object refuse_resumed(call, object function):
+    if left_and_resumed(function) or left_and_resumed(getattr(function, "func", None)) or \
+            left_and_resumed(getattr(type(function), "__call__", None)):
+        raise TypeError(f"perfh.{call} cannot call {function_name(function)}: a coroutine or generator "
+                        "function does nothing when called; pass a function that runs it, as "
+                        "lambda: asyncio.run(f()) or lambda: list(f())")
+
+
+cdef type coroutine_type = types.CoroutineType, generator_type = types.GeneratorType
+cdef type async_generator_type = types.AsyncGeneratorType
+
+
+cdef inline bint not_run(object output) noexcept:
+    """Three comparisons: it is asked within what is timed."""
+    return (type(output) is coroutine_type or type(output) is generator_type or
+            type(output) is async_generator_type)
+
+
+cdef object refuse_unrun(call, object output):
+    """What a lambda around one of them returns."""
+    if not_run(output):
+        if hasattr(output, "close"):
+            output.close()
+        raise TypeError(f"perfh.{call}: the function returned {type(output).__name__} that nobody has "
+                        "run; pass a function that runs it, as lambda: asyncio.run(f())")
+
+
+cdef object check_confidence(double confidence):
+    if not 0 <= confidence < 1:
+        raise ValueError(f"confidence={confidence:g}: between 0 and 1, as 0.95; 0 for the default")
 
 
 cdef object function_name(object function):
@@ -61,7 +111,7 @@ cdef class Scope:
     cdef perf_scope s
 
     def __cinit__(self, name, bint wait):
-        self.name = None if name is None else text(name)
+        self.name = None if name is None else utf8(name)
         self.wait = wait
 
     cdef perf_scope begin(self) noexcept:
@@ -84,7 +134,8 @@ cdef class Scope:
     def __call__(self, function):
         cdef Scope named = self
         if not callable(function):
-            raise TypeError(f"perfh.scope decorates functions, not {type(function).__name__}")
+            raise TypeError(f"perfh.scope decorates functions, not {type(function).__name__}" +
+                            (": put it below @property" if isinstance(function, property) else ""))
         if left_and_resumed(function):
             raise TypeError("perfh.scope cannot decorate a function that is left and resumed: "
                             "@perfh.span decorates a coroutine, and `with perfh.span(...)` works "
@@ -124,7 +175,7 @@ cdef class Span:
     cdef char open
 
     def __cinit__(self, name):
-        self.name = None if name is None else text(name)
+        self.name = None if name is None else utf8(name)
 
     def __enter__(self):
         if self.name is None:
@@ -176,7 +227,7 @@ cdef perf_report_opts options(view, sort, int rows) except *:
     cdef perf_report_opts o
     memset(&o, 0, sizeof(o))
     views = {"table": PERF_VIEW_TABLE, "tree": PERF_VIEW_TREE, "csv": PERF_VIEW_CSV,
-             "json": PERF_VIEW_JSON}
+             "json": PERF_VIEW_JSON, "diagnosis": PERF_VIEW_DIAGNOSIS}
     sorts = {"self": PERF_SORT_SELF, "total": PERF_SORT_TOTAL, "calls": PERF_SORT_CALLS,
              "mean": PERF_SORT_MEAN, "max": PERF_SORT_MAX, "name": PERF_SORT_NAME}
     if view not in views:
@@ -197,8 +248,13 @@ def report(file=None, view="table", sort="self", int rows=0):
 
 
 def report_text(view="table", sort="self", int rows=0):
-    """The report as text.  view: table, tree, csv, json; sort: self, total, calls, mean, max,
-    name; rows: 0 for the default, negative for all."""
+    """The report as text.  view: table, tree, csv, json, diagnosis; sort: self, total, calls, mean,
+    max, name; rows: 0 for the default, negative for all.  Scopes of workers follow those of this
+    process."""
+    return _workers.with_workers(own_report(view, sort, rows), view)
+
+
+cdef object own_report(view, sort, int rows):
     cdef perf_report_opts o = options(view, sort, rows)
     cdef size_t cap = 0, need
     cdef bytearray buffer
@@ -213,36 +269,355 @@ def report_text(view="table", sort="self", int rows=0):
     return bytes(buffer[:need]).decode("utf-8", "replace")
 
 
-def trace_save(path):
-    """Chrome trace JSON, for https://ui.perfetto.dev."""
+cdef bytes file_name(path):
     cdef bytes name = os.fsencode(path)
-    cdef const char *at = name
-    cdef perf_status status
     if b"\0" in name:
         raise ValueError("embedded null byte")
+    return name
+
+
+def scopes():
+    """All that was recorded in this process as a list of Row, and what workers recorded behind it."""
+    return _workers.rows(own_report("json", "self", -1), Row)
+
+
+def diagnose():
+    """What bounds the program: a Diagnosis; str() of it are the five lines.  Error: no scope was
+    called 8 times."""
+    cdef perf_diagnosis d
+    cdef perf_status status
     with nogil:
-        status = perf_trace_save(at)
+        status = perf_diagnose(&d)
     check(status)
+    return Diagnosis(
+        bound=perf_diagnosis_text(d.bound).decode(), unit=d.unit.decode("utf-8", "replace"),
+        calls=d.calls, mean_ns=d.mean_ns, where=d.where.decode("utf-8", "replace"),
+        where_share=d.where_share, best=d.best, advice=d.advice.decode(),
+        verify=d.verify.decode("utf-8", "replace"), text=own_report("diagnosis", "self", 0))
+
+
+def trace_save(path):
+    """Chrome trace JSON, for https://ui.perfetto.dev; Perfetto's protobuf where the path ends in
+    .pftrace."""
+    cdef bytes name = file_name(path)
+    cdef const char *at = name
+    cdef bint perfetto = name.endswith(b".pftrace")
+    cdef perf_status status
+    with nogil:
+        status = perf_trace_save_perfetto(at) if perfetto else perf_trace_save(at)
+    check(status)
+
+
+def export(path, format="flame"):
+    """Writes what was recorded for another tool.  format: flame (a page to look at), folded
+    (stacks), google, go (benchmarks), openmetrics (Prometheus)."""
+    cdef bytes name = file_name(path)
+    cdef const char *at = name
+    cdef perf_export_format kind
+    cdef perf_status status
+    formats = {"flame": PERF_EXPORT_FLAME, "folded": PERF_EXPORT_FOLDED, "go": PERF_EXPORT_GO,
+               "google": PERF_EXPORT_GOOGLE, "openmetrics": PERF_EXPORT_OPENMETRICS}
+    if format not in formats:
+        raise ValueError(f"format={format!r}: one of {', '.join(formats)}")
+    kind = <perf_export_format><int>formats[format]
+    with nogil:
+        status = perf_export_save(at, kind, NULL)
+    check(status)
+
+
+# ---- results and baselines -----------------------------------------------------------------------
+
+def results_save(path, label=None):
+    """Writes all benches, A/B loops and scopes of this process as JSON, which perf-ab reads."""
+    cdef bytes name = file_name(path), mark = None if label is None else utf8(label)
+    cdef const char *at = name
+    cdef perf_results_opts o
+    cdef perf_status status
+    memset(&o, 0, sizeof(o))
+    o.label = NULL if mark is None else <const char *>mark
+    with nogil:
+        status = perf_results_save(at, &o)
+    check(status)
+
+
+def baseline_save(path, label=None, *, bint add=True):
+    """Adds this run to a file of runs, or creates it; add=False: the file holds this run alone."""
+    cdef bytes name = file_name(path), mark = None if label is None else utf8(label)
+    cdef const char *at = name
+    cdef perf_results_opts o
+    cdef perf_status status
+    memset(&o, 0, sizeof(o))
+    o.label = NULL if mark is None else <const char *>mark
+    with nogil:
+        status = perf_baseline_add(at, &o) if add else perf_baseline_save(at, &o)
+    check(status)
+
+
+def baseline_check(path, rule=None, *, double confidence=0, bint any_machine=False):
+    """Holds what this process has measured against a file of runs.  A Baseline, true only when all
+    of it is ACCEPT.  rule None: no regression beyond 5 %.  any_machine=True: runs of other machines
+    count like those of this one."""
+    cdef bytes name = file_name(path)
+    cdef const char *at = name
+    cdef perf_baseline_opts o
+    cdef checked b
+    cdef perf_baseline_entry *e
+    cdef size_t i
+    memset(&o, 0, sizeof(o))
+    check_confidence(confidence)
+    if rule is not None:
+        o.accept.rule = rule_of(rule)
+    o.accept.confidence = confidence
+    o.any_machine = any_machine
+    with nogil:
+        b = checked_of(at, &o)
+    try:
+        check(b.status)
+        entries = []
+        for i in range(b.entries):
+            e = &b.entry[i]
+            entries.append(BaselineEntry(
+                e.name.decode("utf-8", "replace"), perf_decision_text(e.decision).decode(), e.runs,
+                bool(e.missing), e.before, e.now, perf_verdict_text(&e.verdict).decode()))
+        return Baseline(perf_decision_text(b.decision).decode(), b.runs, b.other_runs, entries)
+    finally:
+        checked_free(&b)
+
+
+# ---- histograms ----------------------------------------------------------------------------------
+
+cdef class Histogram:
+    """Counts of values: any quantile afterwards, in memory that does not grow.
+
+    bits        7: values are kept within 0.4 %; 10: within 0.05 %, as HdrHistogram with 3 digits
+    Values are whole numbers of any unit, usually ns.  One thread at a time.  Histograms add up
+    exactly (+=), can be pickled, and so come back from other processes."""
+    cdef void *memory
+    cdef perf_hist *h
+    cdef size_t size
+
+    def __cinit__(self, int bits=0):
+        cdef perf_hist_opts o
+        memset(&o, 0, sizeof(o))
+        o.bits = bits
+        self.size = perf_hist_bytes(&o)
+        if not self.size:
+            raise ValueError(f"bits={bits}: not between 1 and 14")
+        self.memory = malloc(self.size)
+        if not self.memory:
+            raise MemoryError()
+        self.h = perf_hist_init(self.memory, self.size, &o)
+        if not self.h:
+            raise ValueError(f"bits={bits}: no histogram has so many")
+
+    def __dealloc__(self):
+        free(self.memory)
+
+    def add(self, value, uint64_t times=1):
+        """Counts a value, or each value of a sequence, an array or a buffer of numbers."""
+        cdef double[::1] many
+        cdef Py_ssize_t i
+        if isinstance(value, int) and 0 <= value < 1 << 64:
+            perf_hist_add_n(self.h, value, times)
+            return
+        many = numbers(value)
+        if times != 1 and many.shape[0] != 1:
+            raise ValueError(f"times={times}: for one value alone")
+        for i in range(many.shape[0]):
+            for _ in range(times):
+                perf_hist_add_double(self.h, many[i])
+
+    def __len__(self):
+        return perf_hist_count(self.h)
+
+    @property
+    def count(self):
+        return perf_hist_count(self.h)
+
+    @property
+    def lost(self):
+        """Values that had no place: negative ones, NaN, too large."""
+        return perf_hist_lost(self.h)
+
+    @property
+    def mean(self):
+        """NaN: no value."""
+        return perf_hist_mean(self.h) if perf_hist_count(self.h) else float("nan")
+
+    @property
+    def std(self):
+        """NaN: no value."""
+        return perf_hist_std(self.h) if perf_hist_count(self.h) else float("nan")
+
+    def quantile(self, double q):
+        """The value below which a share q of all lies; 0: the least, 1: the largest; NaN: no value."""
+        if not 0 <= q <= 1:
+            raise ValueError(f"q={q:g}: between 0 and 1")
+        return perf_hist_quantile(self.h, q) if perf_hist_count(self.h) else float("nan")
+
+    def quantiles(self, q):
+        """Several at once, as an array of doubles: numpy.asarray() takes it without a copy."""
+        cdef double[::1] asked = numbers(q)
+        out = array.array("d", bytes(8 * asked.shape[0]))
+        cdef double[::1] to = out
+        cdef Py_ssize_t i
+        for i in range(asked.shape[0]):
+            to[i] = self.quantile(asked[i])
+        return out
+
+    def rank(self, double value):
+        """How many values lie at or below that one."""
+        return perf_hist_rank(self.h, value)
+
+    def buckets(self):
+        """(lowest, highest, count) of each bucket that holds values, in ascending order."""
+        cdef perf_hist_bucket b
+        found = []
+        memset(&b, 0, sizeof(b))
+        while perf_hist_next(self.h, &b):
+            found.append((b.lower, b.upper, b.count))
+        return found
+
+    def __iadd__(self, Histogram other):
+        check(perf_hist_merge(self.h, other.h))
+        return self
+
+    def __isub__(self, Histogram other):
+        check(perf_hist_subtract(self.h, other.h))
+        return self
+
+    def reset(self):
+        perf_hist_reset(self.h)
+
+    def to_bytes(self):
+        """All of it, for from_bytes() of a program on this kind of machine."""
+        return PyBytes_FromStringAndSize(<char *>self.memory, self.size)
+
+    @staticmethod
+    def from_bytes(bytes data not None):
+        """What to_bytes() gave.  ValueError: it is none."""
+        cdef Histogram made = Histogram.__new__(Histogram)
+        cdef void *memory = malloc(len(data) or 1)
+        if not memory:
+            raise MemoryError()
+        memcpy(memory, <const char *>data, len(data))
+        free(made.memory)
+        made.memory = memory
+        made.size = len(data)
+        made.h = perf_hist_attach(memory, made.size)
+        if not made.h:
+            raise ValueError("these bytes are no histogram")
+        return made
+
+    def __reduce__(self):
+        return Histogram.from_bytes, (self.to_bytes(),)
+
+    def __repr__(self):
+        return f"<perfh.Histogram of {self.count} values>"
+
+
+def wait(name=None):
+    """scope(name, wait=True): the block, or each call of the function, waits for data."""
+    return scope(name, wait=True)
+
+
+cdef class Lap:
+    """What lap() returns: call it with a name at the end of each phase."""
+    cdef perf_lap l
+    cdef object thread
+
+    def __cinit__(self):
+        self.l = perf_lap_begin()
+        self.thread = threading.get_ident()
+
+    def __call__(self, name):
+        """Ends a phase: what has passed since lap(), or the last call, is its time."""
+        cdef bytes phase = utf8(name)
+        if self.thread != threading.get_ident():
+            raise RuntimeError("a lap belongs to the thread that began it")
+        perf_lap_end(&self.l, phase)
+
+
+def lap():
+    """lap = perfh.lap(); read(); lap("read"); parse(); lap("parse"): phases of a loop, one call each."""
+    return Lap()
+
+
+def value(name, double value):
+    """A number for the scope that is open in this thread: how many rows, which epoch."""
+    perf_scope_value(utf8(name), value)
+
+
+def text(name, text):
+    """A text for the scope that is open in this thread: which file.  Cut to 63 bytes."""
+    perf_scope_text(utf8(name), utf8(text))
+
+
+def variant(name, int otherwise=0):
+    """Which variant of a change to run: what PERF_VARIANT="name=B" in the environment asks for (A or
+    0: 0, B or 1: 1, ...), else `otherwise`.  Keep the answer."""
+    return perf_variant(utf8(name), otherwise)
+
+
+cdef class Schedule:
+    """What schedule() returns: enter it, and call step() first thing in each step."""
+    cdef perf_schedule s
+
+    def __cinit__(self, int wait, int warmup, int active, int repeat, int skip):
+        cdef perf_schedule_opts o
+        memset(&o, 0, sizeof(o))
+        o.wait, o.warmup = wait or -1, warmup or -1
+        o.active, o.repeat, o.skip = active, repeat, skip
+        self.s = perf_schedule_begin(&o)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        perf_schedule_end(&self.s)
+        return False
+
+    def step(self):
+        """A step begins.  Its phase: "wait", "warmup", "active" (recorded) or "done"."""
+        phases = {PERF_PHASE_WAIT: "wait", PERF_PHASE_WARMUP: "warmup", PERF_PHASE_ACTIVE: "active"}
+        return phases.get(perf_schedule_step(&self.s), "done")
+
+    @property
+    def recorded(self):
+        """Active steps so far."""
+        return self.s.recorded
+
+
+def schedule(*, int wait=1, int warmup=1, int active=3, int repeat=0, int skip=0):
+    """with perfh.schedule(wait=1, warmup=1, active=3) as s: ... s.step() first in each step.
+
+    As in torch.profiler: only active steps are recorded.  repeat: cycles; 0: until the end."""
+    for name, steps in (("wait", wait), ("warmup", warmup), ("repeat", repeat), ("skip", skip)):
+        if steps < 0:
+            raise ValueError(f"{name}={steps}: 0 or more")
+    if active < 1:
+        raise ValueError(f"active={active}: 1 or more")
+    return Schedule(wait, warmup, active, repeat, skip)
 
 
 def count(name, double value):
     """The value of something now, such as a queue's length."""
-    perf_count(text(name), value)
+    perf_count(utf8(name), value)
 
 
 def instant(name):
     """A moment worth seeing in the trace."""
-    perf_instant(text(name))
+    perf_instant(utf8(name))
 
 
 def memory_mark(phase):
     """Marks the end of a phase: memory, page faults, processor time, blocks read and written."""
-    check(perf_memory_mark(text(phase)))
+    check(perf_memory_mark(utf8(phase)))
 
 
 def thread_name(name):
     """What the trace calls this thread."""
-    perf_thread_name(text(name))
+    perf_thread_name(utf8(name))
 
 
 def enable(bint on=True):
@@ -256,8 +631,9 @@ def trace_enable(bint on=True):
 
 
 def reset():
-    """Forgets all that was recorded, in every thread."""
+    """Forgets all that was recorded, in every thread, and what workers have left."""
     perf_reset()
+    _workers.forget()
 
 
 def status():
@@ -287,7 +663,7 @@ cdef tuple warning_texts(uint32_t bits):
 
 cdef perf_rule rule_of(rule) except *:
     cdef perf_rule out
-    cdef bytes words = text(rule)
+    cdef bytes words = utf8(rule)
     if perf_rule_parse(words, &out) != PERF_OK:
         raise ValueError(f"rule {rule!r}: write 'speedup >= 1.3', 'down >= 20 %' or "
                          "'no regression beyond 2 %', with 'on p95' (p50, p99, mean) behind it if you like")
@@ -333,15 +709,22 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     cdef perf_bench b
     cdef perf_result r
     cdef Before hook = hook_of(before)
+    cdef bint first = True
+    refuse_resumed("bench", function)
+    if not max_seconds >= 0:
+        raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
     name = function_name(function) if name is None else name
     o.max_seconds, o.bytes, o.items = max_seconds, bytes, items
     if before is not None:
         o.before = before_slice
         o.user = <void *>hook
-    b = perf_bench_begin(text(name), &o)
+    b = perf_bench_begin(utf8(name), &o)
     try:
         while hook.error is None and perf_bench_next(&b):
-            if args:
+            if first:
+                first = False
+                refuse_unrun("bench", function(*args))
+            elif args:
                 function(*args)
             else:
                 function()
@@ -355,7 +738,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
 
 
 cdef object numbers(object output):
-    """What a function returned, as an array of doubles."""
+    """A number, a sequence or an array of numbers as an array of doubles."""
     if isinstance(output, (int, float)):
         return array.array("d", (output,))
     if hasattr(output, "ravel"):                # NumPy and its like, of any shape
@@ -366,11 +749,8 @@ cdef object numbers(object output):
 
 
 cdef perf_accuracy seen_of(reference, output) except *:
-    cdef double[::1] a = numbers(reference), b = numbers(output)
-    if a.shape[0] != b.shape[0]:
-        raise ValueError(f"the baseline returned {a.shape[0]} numbers and the candidate {b.shape[0]}")
-    if a.shape[0] == 0:
-        raise ValueError("both returned no number: there is nothing to compare")
+    left, right = _compare.pairs_of(reference, output)
+    cdef double[::1] a = left, b = right
     return perf_accuracy_f64(&a[0], &b[0], a.shape[0])
 
 
@@ -390,9 +770,17 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     cdef perf_ab loop
     cdef perf_accuracy seen
     cdef int v
-    cdef bint cpu, done = False
+    cdef bint cpu
+    cdef int looked = 0
     cdef Before hook = hook_of(before)
     first = second = None
+    refuse_resumed("ab", baseline)
+    refuse_resumed("ab", candidate)
+    check_confidence(confidence)
+    if not max_seconds >= 0:
+        raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
+    if close is not None and not close >= 0:
+        raise ValueError(f"close={close!r}: a relative tolerance of 0 or more, or None")
     if name is None:
         name = function_name(candidate)
     o.accept.rule = rule_of(rule)
@@ -404,7 +792,7 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     if before is not None:
         o.before = before_slice
         o.user = <void *>hook
-    loop = perf_ab_begin(text(name), &o)
+    loop = perf_ab_begin(utf8(name), &o)
     try:
         while hook.error is None:
             v = perf_ab_next(&loop)
@@ -414,6 +802,11 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
                 second = candidate(*args) if args else candidate()
             else:
                 first = baseline(*args) if args else baseline()
+            if looked < 2:                      # the first call of each
+                looked += 1
+                refuse_unrun("ab", second if v else first)
+        refuse_unrun("ab", first)
+        refuse_unrun("ab", second)
         if close is not None and hook.error is None:
             seen = seen_of(first, second)
             perf_ab_accuracy(&loop, seen)
@@ -442,6 +835,7 @@ def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=Fal
     cdef perf_verdict v
     cdef perf_summary sa, sb
     memset(&o, 0, sizeof(o))
+    check_confidence(confidence)
     if paired and random:
         raise ValueError("paired or random, not both")
     if paired and a.shape[0] != b.shape[0]:

@@ -33,6 +33,67 @@ class Summary:
     p99_high: float
 
 
+class Row(NamedTuple):
+    """One scope, wait, span, counter or instant: what perfh.scopes() lists.  Times in ns; of a counter
+    its values.  where: "" for this process, "worker" for what workers recorded."""
+    name: str
+    kind: str
+    calls: int
+    total_ns: float
+    self_ns: float
+    mean_ns: float
+    min_ns: float
+    p50_ns: float
+    p95_ns: float
+    p99_ns: float
+    max_ns: float
+    where: str = ""
+
+
+class Diagnosis(NamedTuple):
+    """What perfh.diagnose() has found; str() of it are five lines."""
+    bound: str                          # "cpu", "waiting for data", "cannot tell", ...
+    unit: str                           # the outermost scope that repeats
+    calls: int
+    mean_ns: float
+    where: str                          # path of scopes
+    where_share: float                  # of the unit's time
+    best: float                         # so many times as fast without it
+    advice: str
+    verify: str
+    text: str
+
+    def __str__(self):
+        return self.text
+
+
+class BaselineEntry(NamedTuple):
+    """One entry of a Baseline.  before, now: ns (of an A/B loop a ratio); 0: none."""
+    name: str
+    decision: str
+    runs: int                           # saved runs that it was compared with; 0: it is new
+    missing: bool                       # saved, but not measured in this run
+    before: float
+    now: float
+    text: str
+
+
+class Baseline(NamedTuple):
+    """What perfh.baseline_check() says.  True in a condition only when it is ACCEPT."""
+    decision: str
+    runs: int                           # in the file
+    other_runs: int                     # of another machine or build: not used
+    entries: list
+
+    def __bool__(self):
+        return self.decision == "ACCEPT"
+
+    def __str__(self):
+        lines = [f"{self.decision}: {len(self.entries)} entries against {self.runs} runs"]
+        lines += [f"  {e.name}: {e.decision}: {e.text}" for e in self.entries]
+        return "\n".join(lines)
+
+
 def ns_text(ns):
     """Nanoseconds for people: three digits, ns to s."""
     if not _math.isfinite(ns):

@@ -3,12 +3,21 @@ import array
 import ast
 import asyncio
 import contextlib
+import datetime
+import decimal
+import fractions
+import functools
 import html.parser
 import inspect
 import io
+import json
 import math
+import os
 import pathlib
+import pickle
+import random
 import sys
+import tempfile
 import threading
 
 import perfh
@@ -60,11 +69,62 @@ v = perfh.ab(lambda: [1.0, 2.0], lambda: (1.0, 2.0 + 1e-12), close=1e-9, max_sec
 assert not any("outputs" in w for w in v.warnings), v
 raises(ValueError, lambda: perfh.ab(lambda: 1, lambda: [1, 2], close=1), "returned 1 numbers")
 raises(ValueError, lambda: perfh.ab(lambda: [], lambda: [], close=1), "no number")
-raises(TypeError, lambda: perfh.ab(lambda: None, lambda: None, close=1))
 raises(ValueError, lambda: perfh.ab(slow, quick, rule="nonsense"), "speedup >= 1.3")
 raises(ValueError, lambda: perfh.ab(slow, quick, rule=None), "speedup >= 1.3")
 raises(TypeError, lambda: perfh.ab(slow))
 raises(TypeError, lambda: perfh.ab(slow, 5))
+
+
+# ---- what two functions return ---------------------------------------------------------------------
+
+def agree(a, b, close=1e-9):
+    """Are they alike to perfh.ab?  Both bodies are equally fast: only the outputs can REJECT."""
+    v = perfh.ab(lambda: a, lambda: b, close=close, max_seconds=0.003)
+    return not any("outputs" in w for w in v.warnings) and "differ" not in v.reason
+
+
+F = fractions.Fraction
+for a, b in ((1, 1.0), ("x", "x"), (b"x", bytearray(b"x")), (None, None), (True, 1), (1 + 2j, 1 + 2j),
+             ({1: 2, "k": [1, (2, 3)]}, {"k": (1.0, [2, 3]), 1: 2}), ({1, 2}, {2, 1}), (F(1, 3), F(1, 3)),
+             (10 ** 400, 10 ** 400), (decimal.Decimal("1.5"), 1.5), (datetime.date(2020, 1, 1), datetime.date(2020, 1, 1)),
+             (math.nan, math.nan), ([[1, 2], [3]], [[1, 2], [3]]), (F(1, 3), 1 / 3)):
+    assert agree(a, b), (a, b)
+for a, b in (({1: 2}, {1: 3}), ("x", "y"), (b"x", "x"), (None, 0), (None, "None"), (1 + 2j, 1 + 3j), ({1}, {2}), ([1, "a"], [1, "b"]),
+             ({"k": [1, {"m": 2}]}, {"k": [1, {"m": 3}]}), (F(1, 3), F(1, 2)), (10 ** 400, 10 ** 400 + 1), (1, math.nan),
+             (2 ** 60, 2 ** 60 + 1), (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)), ("1", 1),
+             (decimal.Decimal("1.5"), decimal.Decimal("1.6"))):
+    assert not agree(a, b, close=0), (a, b)
+for a, b, words in (([1], [1, 2], "returned 1 numbers"), ({1: 2}, {2: 2}, "keys that one alone has: 1, 2"),
+                    ([[1, 2], [3]], [[1], [2, 3]], "[0]: 2 and 1 elements"), ([], [], "nothing to compare")):
+    raises(ValueError, lambda: agree(a, b), words)
+raises(TypeError, lambda: agree(object(), object()), "close: outputs of the type object")
+deep = []
+for _ in range(300):
+    deep = [deep]
+raises(ValueError, lambda: agree(deep, deep), "nested")
+
+
+async def coroutine():
+    pass
+
+
+def generator():
+    yield 1
+
+
+for f in (coroutine, generator, functools.partial(coroutine)):
+    raises(TypeError, lambda: perfh.bench(f), "perfh.bench cannot call")
+    raises(TypeError, lambda: perfh.ab(slow, f), "perfh.ab cannot call")
+for f in (lambda: coroutine(), lambda: generator()):
+    raises(TypeError, lambda: perfh.bench(f), "nobody has run")
+    raises(TypeError, lambda: perfh.ab(f, slow, max_seconds=0.01), "nobody has run")
+for bad in (95, -0.1, 1, math.nan):
+    for call in (lambda: perfh.ab(slow, quick, confidence=bad), lambda: perfh.compare([1.0], [1.0], confidence=bad),
+                 lambda: perfh.baseline_check("none.json", confidence=bad)):
+        raises(ValueError, call, f"confidence={bad:g}: between 0 and 1")
+raises(ValueError, lambda: perfh.ab(slow, quick, close=-1), "close=-1")
+raises(ValueError, lambda: perfh.ab(slow, quick, max_seconds=-1), "max_seconds=-1")
+raises(ValueError, lambda: perfh.bench(slow, max_seconds=math.nan), "max_seconds=nan")
 
 
 # An exception in a body or a hook ends the loop and comes out; the next loop works.
@@ -238,8 +298,103 @@ raises(TypeError, lambda: perfh.scope().__enter__(), "needs a name")
 raises(TypeError, lambda: perfh.span().__enter__(), "needs a name")
 raises(TypeError, lambda: perfh.span(lambda: (yield)), "generator")
 
+# ---- the rest of the library -----------------------------------------------------------------------
+
+perfh.reset()
+scratch = pathlib.Path(tempfile.mkdtemp(prefix="perfh."))
+for i in range(30):
+    with perfh.scope("unit"):
+        lap = perfh.lap()
+        slow(1)
+        lap("read")
+        slow(2)
+        lap("parse")
+        with perfh.wait("queue"):
+            slow(3)
+        perfh.value("rows", i)
+        perfh.text("file", f"part {i}")
+found = {row.name: row for row in perfh.scopes()}
+assert found["unit"].calls == found["read"].calls == found["parse"].calls == 30, found
+assert found["queue"].kind == "wait" and found["unit"].total_ns > found["parse"].total_ns > 0
+assert found["unit"].where == "" and found["unit"].min_ns <= found["unit"].p50_ns <= found["unit"].max_ns
+d = perfh.diagnose()
+assert d.unit == "unit" and d.calls == 30 and d.best >= 1 and str(d) == d.text
+for view in (d.text, perfh.report_text("diagnosis")):
+    assert [line.split(":")[0] for line in view.splitlines()[:5]] == ["baseline", "bound by", "where", "try", "verify"], view
+other = []
+t = threading.Thread(target=lambda: other.append(raises(RuntimeError, lambda: lap("late"), "thread")))
+t.start()
+t.join()
+assert other
+perfh.export(scratch / "flame.html")
+assert "<html" in (scratch / "flame.html").read_text().lower()
+perfh.export(scratch / "folded.txt", "folded")
+assert "unit;queue" in (scratch / "folded.txt").read_text()
+perfh.trace_save(scratch / "t.json")
+assert "part 29" in (scratch / "t.json").read_text()
+perfh.trace_save(scratch / "t.pftrace")
+assert (scratch / "t.pftrace").stat().st_size > 500
+raises(ValueError, lambda: perfh.export(scratch / "x", "svg"), "format='svg': one of flame")
+assert raises(perfh.Error, lambda: perfh.results_save(scratch / "no" / "x")).status
+perfh.results_save(scratch / "r.json", label="one")
+saved = json.loads((scratch / "r.json").read_text())
+assert any(s["name"] == "unit" and s["calls"] == 30 for s in saved["scopes"]) and "one" in json.dumps(saved["runs"])
+perfh.baseline_save(scratch / "b.json")
+checked = perfh.baseline_check(scratch / "b.json", rule="no regression beyond 20 %")
+assert checked.runs == 1 and {e.name for e in checked.entries} >= {"unit", "queue"}, checked
+assert checked.decision in ("ACCEPT", "INCONCLUSIVE", "REJECT") and bool(checked) == (checked.decision == "ACCEPT")
+assert str(checked).startswith(checked.decision) and "unit" in str(checked)
+(scratch / "bad.json").write_text("{")
+assert raises(perfh.Error, lambda: perfh.baseline_check(scratch / "bad.json")).status
+
+os.environ["PERF_VARIANT"] = "parser=B,sum=0"
+assert (perfh.variant("parser"), perfh.variant("sum", 1), perfh.variant("other", 1)) == (1, 0, 1)
+del os.environ["PERF_VARIANT"]
+perfh.reset()
+with perfh.schedule(wait=1, warmup=1, active=2, repeat=2) as s:
+    phases = []
+    for _ in range(9):
+        phases.append(s.step())
+        with perfh.scope("step"):
+            pass
+assert phases == ["wait", "warmup", "active", "active"] * 2 + ["done"] and s.recorded == 4, phases
+assert {row.name: row.calls for row in perfh.scopes()}["step"] == 4
+with perfh.schedule(wait=0, warmup=0, active=1) as s:
+    assert [s.step(), s.step()] == ["active", "active"]
+for bad in ("wait", "warmup", "repeat", "skip"):
+    raises(ValueError, lambda: perfh.schedule(**{bad: -1}), f"{bad}=-1")
+raises(ValueError, lambda: perfh.schedule(active=0), "active=0")
+
+h, rng = perfh.Histogram(), random.Random(7)
+assert h.count == 0 and math.isnan(h.quantile(.5)) and math.isnan(h.mean) and not h.buckets()
+numbers = [rng.randrange(1, 10 ** 6) for _ in range(5000)]
+h.add(array.array("d", numbers))
+h.add(17)
+h.add(17, times=3)
+numbers = sorted(numbers + [17] * 4)
+assert len(h) == h.count == 5004 and h.quantile(0) == numbers[0] and h.quantile(1) == numbers[-1]
+for q in (.01, .5, .95, .999):
+    want = numbers[max(1, math.ceil(q * len(numbers))) - 1]
+    assert abs(h.quantile(q) / want - 1) < 2 ** -8, (q, h.quantile(q), want)
+assert list(h.quantiles([.5, .9])) == [h.quantile(.5), h.quantile(.9)]
+assert abs(h.mean * len(numbers) / sum(numbers) - 1) < 2 ** -8 and h.std > 0, (h.mean, sum(numbers) / len(numbers))
+assert sum(n for _, _, n in h.buckets()) == 5004 and h.rank(1e9) == 5004 and h.rank(0) == 0
+twin = pickle.loads(pickle.dumps(h))
+twin += h
+assert twin.count == 10008 and twin.quantile(.5) == h.quantile(.5)
+twin -= h
+assert twin.count == 5004 and twin.to_bytes() != b"" and twin.buckets() == h.buckets()
+for bad in (b"", b"x" * 100, h.to_bytes()[:-8]):
+    raises(ValueError, lambda: perfh.Histogram.from_bytes(bad), "no histogram")
+raises(ValueError, lambda: perfh.Histogram(bits=40), "bits=40")
+raises(ValueError, lambda: h.quantile(2), "q=2")
+h.reset()
+assert h.count == 0
+raises(TypeError, lambda: perfh.scope("x")(property(slow)), "below @property")
+
 # ---- report, version, types --------------------------------------------------------------------
 
+c.method(1)
 out = io.StringIO()
 perfh.report(out, view="csv")
 assert "Class.method" in out.getvalue()

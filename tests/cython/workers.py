@@ -1,0 +1,144 @@
+"""Scopes of worker processes in the report of their parent: forked, spawned, pooled, nested, killed."""
+import concurrent.futures
+import glob
+import json
+import multiprocessing as mp
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import perfh
+
+
+@perfh.scope
+def item(i):
+    with perfh.scope("decode"):
+        return sum(range(i % 7 * 100))
+
+
+def work(n):
+    for i in range(n):
+        item(i)
+    return n
+
+
+def nest(n):
+    work(n)
+    child = mp.get_context("fork").Process(target=work, args=(n,))
+    child.start()
+    child.join()
+
+
+def threaded(n):
+    threads = [threading.Thread(target=work, args=(n,)) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def stay(ready):
+    work(5)
+    ready.set()
+    signal.pause()
+
+
+def of_workers():
+    return {row.name: row for row in perfh.scopes() if row.where == "worker"}
+
+
+def calls(name="item"):
+    return of_workers()[name].calls if name in of_workers() else 0
+
+
+def run(kind, target, n, processes=2):
+    context = mp.get_context(kind)
+    them = [context.Process(target=target, args=(n,)) for _ in range(processes)]
+    for p in them:
+        p.start()
+    for p in them:
+        p.join()
+        assert p.exitcode == 0, p.exitcode
+
+
+def main():
+    assert "workers" not in perfh.report_text()
+    expected = 0
+    for kind in mp.get_all_start_methods():
+        run(kind, work, 40)
+        expected += 80
+        assert calls() == calls("decode") == expected, (kind, calls(), expected)
+    run("fork", nest, 10, 1)
+    run("fork", threaded, 10, 1)
+    expected += 50
+    assert calls() == expected, (calls(), expected)
+
+    # A pool's workers leave by themselves when it is closed.
+    with mp.get_context("fork").Pool(2) as pool:
+        assert pool.map(work, [7] * 6) == [7] * 6
+        pool.close()
+        pool.join()
+    expected += 42
+    assert calls() == expected, (calls(), expected)
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        assert list(pool.map(work, [3] * 4)) == [3] * 4
+    expected += 12
+    assert calls() == expected, (calls(), expected)
+
+    # One that is killed is counted as lost.
+    context = mp.get_context("fork")
+    ready = context.Event()
+    p = context.Process(target=stay, args=(ready,))
+    p.start()
+    ready.wait()
+    os.kill(p.pid, signal.SIGKILL)
+    p.join()
+    text = perfh.report_text()
+    assert "; 1 ended by a signal" in text, text
+    assert calls() == expected, "what was lost is not counted"
+
+    # What this process has recorded itself stays apart, and is as exact as before.
+    work(4)
+    mine = {row.name: row.calls for row in perfh.scopes() if not row.where}
+    assert mine["item"] == 4, mine
+    found = json.loads(perfh.report_text("json"))
+    assert found["workers"]["lost"] == 1 and found["workers"]["processes"] >= 10, found["workers"]
+    row = of_workers()["item"]
+    assert 0 < row.min_ns <= row.p50_ns <= row.p95_ns <= row.p99_ns <= row.max_ns < row.total_ns, row
+    assert abs(row.mean_ns * row.calls / row.total_ns - 1) < 1e-9 and row.self_ns < row.total_ns
+    assert f'"item",worker scope,{expected},' in perfh.report_text("csv")
+    for view in ("table", "tree", "diagnosis"):
+        assert "scope of workers" in perfh.report_text(view), view
+
+    # A file that no worker of ours wrote is no reason to fail.
+    with open(os.path.join(os.environ["PERFH_WORKERS"], "1.json"), "w") as f:
+        f.write('{"scopes": [{"name": 5}')
+    assert "; 2 ended by a signal" in perfh.report_text()
+
+    # A program that is started, not a worker, keeps what it records.
+    out = subprocess.run([sys.executable, "-c", "import perfh\nwith perfh.scope('alone'): pass\nprint(perfh.scopes())"],
+                         capture_output=True, text=True, check=True)
+    assert "alone" in out.stdout and "alone" not in of_workers()
+
+    perfh.reset()
+    assert "workers" not in perfh.report_text() and not perfh.scopes()
+    pid = os.fork()
+    if not pid:
+        work(2)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert "forked process" in perfh.report_text()          # the core counts it
+    print("ok")
+
+
+if __name__ == "__main__":
+    if "child" in sys.argv:
+        main()
+    else:                               # nothing is left behind
+        with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
+            done = subprocess.run([sys.executable, __file__, "child"], env={**os.environ, "TMPDIR": scratch})
+            assert done.returncode == 0
+            assert not glob.glob(os.path.join(scratch, "perfh-*")), os.listdir(scratch)
