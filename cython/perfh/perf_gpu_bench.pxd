@@ -13,7 +13,6 @@ from perfh.perf_gpu_driver cimport *
 from perfh.perf_gpu_memory cimport *
 from perfh.perf_gpu_scope cimport *
 from perfh.perf_hist cimport *
-from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
 from perfh.perf_schedule cimport *
