@@ -322,7 +322,7 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
  *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race          */
+ *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race          */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -362,7 +362,7 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 } perf_loop_engine_;
 
 #define PERF_BENCH_SYMBOL_ "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench"
-#define PERF_DUEL_SYMBOL_  "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_an_ab_or_race"
+#define PERF_RACE_SYMBOL_  "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_an_ab_or_race"
 
 #if !PERF_ONE_CORE_ && !PERF_DISABLE && !defined(PERF_LOOP_IS_HERE_)
 #define PERF_LOOP_IS_HERE_ 1    /* perf_loop.h follows at the end                                 */
@@ -389,7 +389,7 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
     }
 #endif
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
-PERF_ENGINE_SEEN_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_)
+PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
 
 #if defined(__OPTIMIZE__)
 #define PERF_OPTIMISED_ 1
@@ -507,7 +507,7 @@ PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *l)
 
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
-    return perf_loop_begin_(perf_duel_engine_get_(), name, 2, 2, opts);
+    return perf_loop_begin_(perf_race_engine_get_(), name, 2, 2, opts);
 }
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
@@ -516,7 +516,7 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
-    (void)perf_loop_turn_(perf_duel_engine_get_(), ab, 2);
+    (void)perf_loop_turn_(perf_race_engine_get_(), ab, 2);
     return ab->variant;
 }
 
@@ -526,7 +526,7 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     perf_loop      was = perf_loop_take_(ab);
 
     if (!PERF_DISABLE)
-        return perf_duel_engine_get_()->ab(was.state, was.left);
+        return perf_race_engine_get_()->ab(was.state, was.left);
     r.status = r.verdict.status = PERF_EDISABLED;
     r.why = r.verdict.reason = perf_status_text(PERF_EDISABLED);
     return r;
@@ -535,12 +535,12 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
 PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
 {
     if (ab && !PERF_DISABLE)
-        perf_duel_engine_get_()->accuracy(ab->state, seen);
+        perf_race_engine_get_()->accuracy(ab->state, seen);
 }
 
 PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
 {
-    return perf_loop_begin_(perf_duel_engine_get_(), name, 3, variants, opts);
+    return perf_loop_begin_(perf_race_engine_get_(), name, 3, variants, opts);
 }
 
 PERF_INLINE_FN_ int perf_race_next(perf_race *r)
@@ -554,7 +554,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
     perf_loop        was = perf_loop_take_(r);
 
     if (!PERF_DISABLE)
-        return perf_duel_engine_get_()->race(was.state, was.left);
+        return perf_race_engine_get_()->race(was.state, was.left);
     none.best = -1;
     none.status = PERF_EDISABLED;
     none.why = perf_status_text(PERF_EDISABLED);
@@ -564,7 +564,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
 PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
 {
     if (r && !PERF_DISABLE)
-        perf_duel_engine_get_()->name(r->state, variant, name);
+        perf_race_engine_get_()->name(r->state, variant, name);
 }
 
 PERF_END_DECLS

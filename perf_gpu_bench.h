@@ -285,7 +285,7 @@ typedef struct perf_gpu_loop_ {
     uint32_t         mhz_before, useless;       /* useless: why this round is */
     perf_gpu_arm_    arm[2];
     perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
-    perf_slice_      told[2];
+    perf_loop_arm_   told[2];
     perf_seq         seq;
     size_t           look_at, again;    /* again: rounds that were repeated */
     const char      *why;               /* more than the status says, or NULL */
@@ -1828,7 +1828,7 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     e.n = n;
     e.tick = perf_gpu_tick_(s);
     e.kept = perf_widen_(perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence), e.tick);
-    perf_duel_judge_(&v, &e, &s->ab_opts.accept);
+    perf_pairs_judge_(&v, &e, &s->ab_opts.accept);
     return v;
 }
 

@@ -28,11 +28,11 @@ PERF_BEGIN_DECLS
  *   PERF_LOOP_NO_MEMORY_    the state pointer of a loop that got no memory
  *   PERF_LOOP_IS_ONE_, PERF_LOOP_KIND_  1: it is neither NULL nor that; its kind: 1 bench, 2 A/B,
  *                           3 race, 0 none
- *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
+ *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_pairs_, perf_duel_judge_    pairs, their bets and the interval of their log ratios;
+ *   perf_pairs_, perf_pairs_judge_    pairs, their bets and the interval of their log ratios;
  *                           the verdict from them
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
@@ -78,7 +78,7 @@ typedef struct perf_timer_ {
 #define PERF_OWED_            16        /* the latest longer leads, by what they took             */
 
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
-typedef struct perf_slice_ {
+typedef struct perf_loop_arm_ {
     uint64_t      batch;                /* iterations per slice                                   */
     uint64_t      runs;                 /* iterations so far                                      */
     double        fastest;              /* of the readings at this batch, ns a slice              */
@@ -103,7 +103,7 @@ typedef struct perf_slice_ {
     size_t        owed_count;
     double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
     int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
-} perf_slice_;
+} perf_loop_arm_;
 
 struct perf_loop_state_;
 
@@ -130,7 +130,7 @@ typedef struct perf_loop_state_ {
     perf_timer_      timer;
     const perf_filling_ *fill;          /* how a slice is timed                                   */
     void            *own;               /* of the filling                                         */
-    perf_slice_     *arm;               /* [variants]                                             */
+    perf_loop_arm_  *arm;               /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
@@ -345,7 +345,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 }
 
 /* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
-PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_slice_ *p)
+PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_loop_arm_ *arm)
 {
     const double thread = t->ns[PERF_BY_THREAD_];
     const double wait = perf_most_(t->ns[PERF_BY_WALL_] - thread, 0.0);
@@ -354,19 +354,19 @@ PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_slice_ *p)
     t->wall_ns += t->ns[PERF_BY_WALL_];
     t->waited_ns += wait;
     t->others_ns += perf_most_(t->ns[PERF_BY_PROCESS_] - thread, 0.0);
-    p->wall_ns += t->ns[PERF_BY_WALL_];
-    p->wait_ns += wait;
-    p->wait_sq += wait * wait;
-    p->timed++;
+    arm->wall_ns += t->ns[PERF_BY_WALL_];
+    arm->wait_ns += wait;
+    arm->wait_sq += wait * wait;
+    arm->timed++;
     t->slices++;
     if (t->waits_at < 0)
         return;
     t->waiting_slices += perf_switches_(&forced) > t->waits_at;
-    p->forced += PERF_CAST_(double, forced - t->forced_at);
+    arm->forced += PERF_CAST_(double, forced - t->forced_at);
 }
 
 /* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
-PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
+PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_loop_arm_ *arm)
 {
     double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
     int    i;
@@ -381,19 +381,19 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
     }
     t->unresumed |= t->paused;
-    p->doubt_ns = perf_most_(p->doubt_ns, t->pause_doubt_ns * t->pauses);
-    p->runs += p->batch;
+    arm->doubt_ns = perf_most_(arm->doubt_ns, t->pause_doubt_ns * t->pauses);
+    arm->runs += arm->batch;
     if (raw[0] < 0.0) {
         t->backwards++;
         return 0;
     }
     if (!(raw[0] > t->overhead_ns[PERF_BY_WALL_]))  /* it stood still, or went by its least step  */
-        t->coarse |= p->batch > 1 || p->steady || !(raw[0] > 0.0);
+        t->coarse |= arm->batch > 1 || arm->steady || !(raw[0] > 0.0);
     else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
         t->least_ns = raw[0];
     t->spent_ns += raw[0];
     if (t->clocks > 1)
-        perf_timer_compare_(t, p);
+        perf_timer_compare_(t, arm);
     return 1;
 }
 
@@ -438,12 +438,12 @@ PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *s)
 /* Long slices are timed by processor time, too. */
 PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
 {
-    const perf_slice_ *p;
-    int                i;
+    const perf_loop_arm_ *arm;
+    int                   i;
 
     for (i = 0; i < s->running; i++) {
-        p = &s->arm[s->order[i]];
-        perf_timer_choose_(&s->timer, p->fastest > 0.0 ? p->fastest : p->first_ns);
+        arm = &s->arm[s->order[i]];
+        perf_timer_choose_(&s->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
     }
     return 1;
 }
@@ -614,7 +614,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     if (!s)
         return s;
     s->loop.pages = bytes;
-    s->arm = PERF_PTR_(perf_slice_ *, s + 1);
+    s->arm = PERF_PTR_(perf_loop_arm_ *, s + 1);
     s->entry = PERF_PTR_(perf_race_entry *, s->arm + arms);
     at = PERF_PTR_(double *, s->entry + arms);
     for (i = 0; i < arms; i++, at += 2 * rounds) {
@@ -717,33 +717,33 @@ PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
  * then stand at the same place.  0: there is no body.                                            */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
-    const double full = PERF_LOOP_FULL_ * want;
-    perf_slice_ *p = &s->arm[s->order[0]];
-    double       slowest = 0.0, factor;
-    int          i, enough;
+    const double    full = PERF_LOOP_FULL_ * want;
+    perf_loop_arm_ *arm = &s->arm[s->order[0]];
+    double          slowest = 0.0, factor;
+    int             i, enough;
 
     for (i = s->running; i--;)
         if (!s->arm[s->order[i]].steady) {
-            p = &s->arm[s->order[i]];
+            arm = &s->arm[s->order[i]];
             s->at = i;
-            slowest = perf_most_(p->fastest, slowest);
+            slowest = perf_most_(arm->fastest, slowest);
         }
-    if (perf_loop_empty_(s, p->batch, slowest))
+    if (perf_loop_empty_(s, arm->batch, slowest))
         return 0;
     enough = slowest >= full || late;
-    if (enough && !late && p->readings < perf_loop_readings_needed_(s, p->batch, slowest))
+    if (enough && !late && arm->readings < perf_loop_readings_needed_(s, arm->batch, slowest))
         return 1;
     factor = perf_loop_growth_(want, slowest);
     for (; s->at < s->running; s->at++) {
-        p = &s->arm[s->order[s->at]];
-        if (p->steady)
+        arm = &s->arm[s->order[s->at]];
+        if (arm->steady)
             continue;
-        p->steady = enough && (late || PERF_LONG_BESIDE_ * p->fastest >= slowest ||
-                               p->fastest >= full);
-        if (!p->steady)
-            p->readings = 0;
+        arm->steady = enough && (late || PERF_LONG_BESIDE_ * arm->fastest >= slowest ||
+                               arm->fastest >= full);
+        if (!arm->steady)
+            arm->readings = 0;
         if (!enough)
-            p->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, p->batch) * factor) + 1;
+            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
     }
     return 1;
 }
@@ -800,7 +800,7 @@ PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *s, double want)
 
 /* 1: variants i and j waited for different shares of their time, by a tenth of it and by three
  * standard errors.  Then one waits for work that is done elsewhere, in another process say.      */
-PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
+PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *a, const perf_loop_arm_ *b)
 {
     double square = 0.0, apart = 0.0;
     int    i;
@@ -830,10 +830,10 @@ PERF_COLD_FN_ const char *perf_loop_why_one_clock_(const perf_loop_state_ *s)
  * as anybody can tell: then the thread's processor time is not its cost.                         */
 PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
 {
-    const perf_timer_ *t = &s->timer;
-    const perf_slice_ *p;
-    const char        *text = PERF_NULL_;
-    int                i;
+    const perf_timer_    *t = &s->timer;
+    const perf_loop_arm_ *arm;
+    const char           *text = PERF_NULL_;
+    int                   i;
 
     if (t->clocks == 1)
         text = perf_loop_why_one_clock_(s);
@@ -846,10 +846,10 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
     else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
         text = "it hardly ever waited for the processor";
     for (i = 0; i < s->variants && !text; i++) {
-        p = &s->arm[i];
-        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns)
+        arm = &s->arm[i];
+        if (PERF_LOOP_TURN_NS_ * arm->forced > arm->wall_ns - arm->wait_ns)
             text = "the body gives the processor up by itself, as sched_yield does";
-        else if (i && perf_loop_waits_apart_(&s->arm[0], p))
+        else if (i && perf_loop_waits_apart_(&s->arm[0], arm))
             text = "the variants waited differently, perhaps for others who worked for them";
     }
     if (why)
@@ -876,16 +876,16 @@ PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
  * longer than its own, which leaves cold caches behind.                                          */
 PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
 {
-    const perf_slice_ *p = &s->arm[v];
-    const int          after_long = s->last != v &&
-                                    s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
-    double             slices;
+    const perf_loop_arm_ *arm = &s->arm[v];
+    const int             after_long = s->last != v &&
+                                       s->arm[s->last].fastest > PERF_LONG_BESIDE_ * arm->fastest;
+    double                slices;
 
     if (s->phase < PERF_LOOP_WARM_)
         return 0;
     if (!(s->round_lead_ns > 0.0))
         return PERF_CAST_(size_t, after_long);
-    slices = s->round_lead_ns / (p->fastest + 1.0) + 0.5;
+    slices = s->round_lead_ns / (arm->fastest + 1.0) + 0.5;
     return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
 }
 
@@ -928,12 +928,12 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
 }
 
 /* A slice of a lead has ended. */
-PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *s, perf_slice_ *p)
+PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *s, perf_loop_arm_ *arm)
 {
     s->leads_left--;
-    p->lead_runs += p->batch;
+    arm->lead_runs += arm->batch;
     if (!s->leads_left && s->longer)
-        p->lead_ended = perf_loop_own_time_();
+        arm->lead_ended = perf_loop_own_time_();
 }
 
 /* 1: the clock steps back again and again, or stands still. */
@@ -952,9 +952,9 @@ PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
 }
 
 /* The first call of an arm has ended.  1: that completes the only round there is time for. */
-PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_slice_ *p, int late)
+PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm, int late)
 {
-    p->first_ns = p->fastest = p->pending[0] = s->timer.ns[PERF_BY_WALL_];
+    arm->first_ns = arm->fastest = arm->pending[0] = s->timer.ns[PERF_BY_WALL_];
     if (++s->at < s->running)
         return 0;
     if (late && s->variants > 1)
@@ -965,13 +965,13 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_slice_ *p, in
 }
 
 /* A reading at a batch that may be too small has ended. */
-PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *s, perf_slice_ *p, uint64_t now,
+PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm, uint64_t now,
                                             int late)
 {
     double ns = s->timer.ns[PERF_BY_WALL_];
 
-    if (!p->readings++ || ns < p->fastest)
-        p->fastest = ns;
+    if (!arm->readings++ || ns < arm->fastest)
+        arm->fastest = ns;
     s->at++;
     if (perf_loop_unsteady_(s))
         return;
@@ -1002,39 +1002,42 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
 }
 
 /* What a longer lead took an iteration beyond the slice after it. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_slice_ *p)
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_arm_ *arm)
 {
-    const double lead = perf_timer_since_(p->lead_began, p->lead_ended);
-    const double counted = perf_timer_since_(p->lead_ended, perf_loop_own_time_());
+    const double lead = perf_timer_since_(arm->lead_began, arm->lead_ended);
+    const double counted = perf_timer_since_(arm->lead_ended, perf_loop_own_time_());
+    double       of_one;
 
-    if (p->lead_runs && counted > 0.0)
-        p->owed[p->owed_count++ % PERF_OWED_] =
-            lead / PERF_CAST_(double, p->lead_runs) * PERF_CAST_(double, p->batch) / counted - 1.0;
+    if (!arm->lead_runs || !(counted > 0.0))
+        return;
+    of_one = lead / PERF_CAST_(double, arm->lead_runs);
+    of_one *= PERF_CAST_(double, arm->batch);
+    arm->owed[arm->owed_count++ % PERF_OWED_] = of_one / counted - 1.0;
 }
 
 /* A slice that counts has ended.  1: that completes a round. */
-PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_slice_ *p)
+PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm)
 {
     if (s->longer && s->at > 0)                     /* the first of a round follows a short turn  */
-        perf_loop_file_lead_(p);
-    p->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, p->batch);
-    p->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
+        perf_loop_file_lead_(arm);
+    arm->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
+    arm->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
     return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
 }
 
 PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
 {
-    const size_t round = s->arm[s->order[0]].count;
-    perf_slice_ *p;
-    int          i;
+    const size_t    round = s->arm[s->order[0]].count;
+    perf_loop_arm_ *arm;
+    int             i;
 
     s->first[round] = s->order[0];
     s->led[round] = PERF_CAST_(unsigned char, s->longer);
     s->when[round] = s->timer.spent_ns;
     for (i = 0; i < s->running; i++) {
-        p = &s->arm[s->order[i]];
-        p->cpu[p->count] = p->pending[1];
-        p->ns[p->count++] = p->pending[0];
+        arm = &s->arm[s->order[i]];
+        arm->cpu[arm->count] = arm->pending[1];
+        arm->ns[arm->count++] = arm->pending[0];
     }
     s->longer_count += PERF_CAST_(size_t, s->longer);
 }
@@ -1042,20 +1045,20 @@ PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 {
-    const uint64_t now = perf_now();
-    const int      is = PERF_LOOP_KIND_(s);
-    perf_slice_   *p;
-    int            late, good = 1, complete = 0;
+    const uint64_t  now = perf_now();
+    const int       is = PERF_LOOP_KIND_(s);
+    perf_loop_arm_ *arm;
+    int             late, good = 1, complete = 0;
 
     if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
         return 0;
-    p = &s->arm[s->order[s->at]];
+    arm = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = s->fill->end(s, s->order[s->at], now);
     if (perf_loop_no_clock_(s, now))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->leads_left) {
-        perf_loop_led_(s, p);
+        perf_loop_led_(s, arm);
         return perf_loop_go_(s);
     }
     if (!good && s->phase != PERF_LOOP_COLD_)
@@ -1068,16 +1071,16 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         s->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
-        complete = perf_loop_first_ended_(s, p, late);
+        complete = perf_loop_first_ended_(s, arm, late);
         break;
     case PERF_LOOP_GROW_:
-        perf_loop_reading_ended_(s, p, now, late);
+        perf_loop_reading_ended_(s, arm, now, late);
         break;
     case PERF_LOOP_WARM_:
         perf_loop_warm_up_ended_(s, now);
         break;
     default:
-        complete = perf_loop_sample_ended_(s, p);
+        complete = perf_loop_sample_ended_(s, arm);
     }
     if (s->phase == PERF_LOOP_DONE_)
         return 0;
@@ -1092,7 +1095,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
-PERF_COLD_FN_ int perf_loop_arm_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *s)
 {
     if (s->at < s->running)
         return s->order[s->at];
@@ -1102,10 +1105,10 @@ PERF_COLD_FN_ int perf_loop_arm_(const perf_loop_state_ *s)
 /* There are no more slices.  Takes the warnings about them. */
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
-    perf_slice_ *p = &s->arm[perf_loop_arm_(s)];
+    perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
 
     if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
-        p->runs += p->batch - PERF_CAST_(uint64_t, left);       /* a slice that a break cut       */
+        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
     if (s->phase != PERF_LOOP_DONE_)
         s->warnings |= PERF_WARN_STOPPED;
     if (s->timer.backwards)
@@ -1217,7 +1220,7 @@ PERF_COLD_FN_ const char *perf_bench_refused_(const char *name, const perf_bench
     return PERF_NULL_;
 }
 
-PERF_COLD_FN_ const char *perf_duel_refused_(const char *name, const perf_ab_opts *o)
+PERF_COLD_FN_ const char *perf_race_refused_(const char *name, const perf_ab_opts *o)
 {
     if (name && !*name)
         return "the name of the loop is empty";
@@ -1288,19 +1291,20 @@ PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *su
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
 PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
 {
-    const perf_slice_ *p = &s->arm[0];
-    perf_summary       sum;
+    const perf_loop_arm_ *arm = &s->arm[0];
+    const int             late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
+    perf_summary          sum;
 
-    if (p->count >= PERF_LOOP_LEAST_ && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
+    if (late && arm->count >= PERF_LOOP_LEAST_)
         return 1;
     if (s->opts.samples)
-        return p->count >= PERF_CAST_(size_t, s->opts.samples);
-    if (p->count >= PERF_LOOP_SAMPLES_)
+        return arm->count >= PERF_CAST_(size_t, s->opts.samples);
+    if (arm->count >= PERF_LOOP_SAMPLES_)
         return 1;
-    if (p->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
+    if (arm->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
         return 0;
-    s->look_at = p->count + p->count / 4;
-    sum = perf_bench_summary_(perf_loop_times_(s, 0), p->count);
+    s->look_at = arm->count + arm->count / 4;
+    sum = perf_bench_summary_(perf_loop_times_(s, 0), arm->count);
     return perf_bench_narrow_(s, &sum);
 }
 
@@ -1369,33 +1373,33 @@ PERF_COLD_FN_ perf_decides perf_loop_clock_(const perf_loop_state_ *s, const cha
 
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64_t left)
 {
-    perf_result         r = PERF_ZERO;
-    const perf_slice_  *p;
-    const perf_summary *sum;
+    perf_result           r = PERF_ZERO;
+    const perf_loop_arm_ *arm;
+    const perf_summary   *sum;
 
     r.why = "nothing was measured";
     r.status = perf_loop_over_(s, 1);
     if (r.status != PERF_OK)
         return r;
     perf_loop_settle_(s, left);
-    p = &s->arm[0];
+    arm = &s->arm[0];
     r.decides = perf_loop_clock_(s, &r.why);
     r.time.status = s->status;                      /* never a plausible time beside a failure    */
     if (s->status == PERF_OK)
-        r.time = perf_bench_summary_(p->ns, p->count);
+        r.time = perf_bench_summary_(arm->ns, arm->count);
     if (s->status == PERF_OK && s->timer.clocks > 1)
-        r.cpu = perf_bench_summary_(p->cpu, p->count);
+        r.cpu = perf_bench_summary_(arm->cpu, arm->count);
     sum = perf_result_main_(&r);
-    r.first_ns = p->first_ns;
+    r.first_ns = arm->first_ns;
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.batch = p->batch;
-    r.iterations = p->runs;
+    r.batch = arm->batch;
+    r.iterations = arm->runs;
     r.opts = s->opts;
     r.status = perf_loop_status_(s, r.time.count);
     r.warnings = s->warnings | sum->warnings;
     if (r.time.count) {
         perf_bench_doubt_(s, &r);
-        r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), p->count, sum, r.overhead_ns);
+        r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), arm->count, sum, r.overhead_ns);
         if (!perf_bench_narrow_(s, sum))
             r.warnings |= PERF_WARN_NOISY;
         perf_result_rates_(&r);
@@ -1417,7 +1421,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_LONGER_TELL_     3         /* values that tell anything                              */
 #define PERF_ROUND_SLOW_NS_   20e6
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
-#define PERF_DUEL_SECONDS_    0.5       /* default of min_seconds: the last third comes after a   */
+#define PERF_RACE_SECONDS_    0.5       /* default of min_seconds: the last third comes after a   */
                                         /* warm-up of 0.3 s                                       */
 #define PERF_SURE_            2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
@@ -1430,7 +1434,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_TURNS_APART_     1.15      /* ratio in turns against that with leads: a note         */
 
 /* Pairs at most, where nobody said so. */
-PERF_FN int perf_duel_usual_most_(const perf_ab_opts *o, int variants)
+PERF_FN int perf_race_usual_most_(const perf_ab_opts *o, int variants)
 {
     if (variants > 2)
         return 1000;
@@ -1439,7 +1443,7 @@ PERF_FN int perf_duel_usual_most_(const perf_ab_opts *o, int variants)
     return 400;
 }
 
-PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
+PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = PERF_ZERO;
     double       slice_most;
@@ -1452,7 +1456,7 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
         o.min_pairs = 22 + variants;                /* to tell the best from all others           */
     o.min_pairs = perf_loop_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
-        o.max_pairs = perf_duel_usual_most_(&o, variants);
+        o.max_pairs = perf_race_usual_most_(&o, variants);
     o.max_pairs = perf_loop_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
@@ -1466,12 +1470,12 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
         o.min_seconds = -1.0;
     else
         o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds,
-                                         perf_least_(PERF_DUEL_SECONDS_, 0.5 * o.max_seconds));
+                                         perf_least_(PERF_RACE_SECONDS_, 0.5 * o.max_seconds));
     return o;
 }
 
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
-PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i, int j)
+PERF_FN double perf_race_tick_(const perf_loop_state_ *s, int i, int j)
 {
     double a = s->arm[j].fastest, b = s->arm[i].fastest, tick = perf_timer_tick_(&s->timer);
 
@@ -1512,7 +1516,7 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pi
 }
 
 /* Log ratios of variants i and j into s->logs; returns how many pairs have one. */
-PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
+PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
 {
     const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
     size_t        n = 0, k;
@@ -1530,7 +1534,7 @@ typedef struct perf_centre_ {
 } perf_centre_;
 
 /* The centre of n values, whose order is changed. */
-PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
+PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
 {
     perf_centre_ c = PERF_ZERO;
     size_t       k;
@@ -1550,19 +1554,19 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
 }
 
 /* The centre of variant i against variant 0, of some pairs. */
-PERF_COLD_FN_ perf_centre_ perf_duel_centre_of_(const perf_loop_state_ *s, int i, perf_pick_ pick)
+PERF_COLD_FN_ perf_centre_ perf_race_centre_of_(const perf_loop_state_ *s, int i, perf_pick_ pick)
 {
-    return perf_duel_centre_(s->logs, perf_duel_logs_(s, 0, i, pick));
+    return perf_race_centre_(s->logs, perf_race_logs_(s, 0, i, pick));
 }
 
 /* How far the ratio is from the threshold, as logs. */
-PERF_FN double perf_duel_margin_(const perf_loop_state_ *s, double ratio)
+PERF_FN double perf_race_margin_(const perf_loop_state_ *s, double ratio)
 {
     return perf_gap_(ratio, perf_log_(perf_rule_threshold_(&s->ask.accept.rule)));
 }
 
 /* The difference of two ratios that does not matter, this far from the threshold. */
-PERF_FN double perf_duel_trifle_(double margin)
+PERF_FN double perf_race_trifle_(double margin)
 {
     return perf_or_default_(0.25 * margin, PERF_TRIFLE_LEAST_, PERF_TRIFLE_MOST_,
                             PERF_TRIFLE_LEAST_);
@@ -1570,7 +1574,7 @@ PERF_FN double perf_duel_trifle_(double margin)
 
 /* 1: two medians differ by more than noise explains, and by more than a trifle.  Of many variants,
  * by more than noise makes the farthest of them differ.                                          */
-PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b,
+PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b,
                                     double trifle)
 {
     const double gap = perf_gap_(a.at, b.at);
@@ -1581,24 +1585,24 @@ PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, p
 
 /* 1: the second of a pair is faster, whichever it is, so that the answer depends on how often each
  * began: the pairs that each began lie on two sides of the threshold, well apart.                */
-PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
 {
     const double t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
     perf_centre_ a, b;
 
     if (s->running != 2 || s->arm[0].count < 16)
         return 0;
-    a = perf_duel_centre_of_(s, 1, PERF_BEGUN_BY_0_);
-    b = perf_duel_centre_of_(s, 1, PERF_BEGUN_BY_1_);
+    a = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_0_);
+    b = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_1_);
     if (a.n < 2 || b.n < 2 || (a.at < t) == (b.at < t))
         return 0;
     a.error = 2.0 * a.spread / PERF_SURE_;
     b.error = 2.0 * b.spread / PERF_SURE_;
-    return perf_duel_differ_(s, a, b, PERF_TRIFLE_LEAST_);
+    return perf_race_differ_(s, a, b, PERF_TRIFLE_LEAST_);
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
-PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_race_keep_(perf_loop_state_ *s)
 {
     double c;
     size_t k;
@@ -1608,8 +1612,8 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
         c = s->ask.accept.confidence;
         if (s->variants > 2 || s->ask.accept.rules > 1)
             c = 1.0 - 2.0 / s->arm[i].seq[by].level;
-        k = perf_duel_logs_(s, 0, i, PERF_ALL_PAIRS_);
-        s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
+        k = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
+        s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_race_tick_(s, i, 0));
     }
     s->kept_at = s->arm[0].count;
     s->kept_by = by;
@@ -1617,7 +1621,7 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
 
 /* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
  * another try: each try may be wrong half as often as the one before.                            */
-PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
+PERF_FN double perf_race_level_(const perf_loop_state_ *s, int open)
 {
     if (s->ask.accept.rules > 1)
         open *= s->ask.accept.rules;
@@ -1626,23 +1630,23 @@ PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
 
 /* The bets after one more round.  They begin when the length of the slices is known: they allow
  * for that and for the step of the clock.                                                        */
-PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *s)
 {
-    size_t       n = s->arm[0].count;
-    perf_slice_ *p;
-    int          i;
+    size_t          n = s->arm[0].count;
+    perf_loop_arm_ *arm;
+    int             i;
 
     for (i = 1; i < s->variants; i++) {
-        p = &s->arm[i];
+        arm = &s->arm[i];
         if (n == 1) {
-            (void)perf_seq_init(&p->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
-                                perf_duel_tick_(s, i, 0));
-            p->seq[0].level = perf_duel_level_(s, s->variants - 1);
-            p->seq[1] = p->seq[0];
+            (void)perf_seq_init(&arm->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
+                                perf_race_tick_(s, i, 0));
+            arm->seq[0].level = perf_race_level_(s, s->variants - 1);
+            arm->seq[1] = arm->seq[0];
         }
-        (void)perf_seq_add(&p->seq[0], s->arm[0].ns[n - 1], p->ns[n - 1]);
+        (void)perf_seq_add(&arm->seq[0], s->arm[0].ns[n - 1], arm->ns[n - 1]);
         if (s->timer.clocks > 1)
-            (void)perf_seq_add(&p->seq[1], s->arm[0].cpu[n - 1], p->cpu[n - 1]);
+            (void)perf_seq_add(&arm->seq[1], s->arm[0].cpu[n - 1], arm->cpu[n - 1]);
     }
 }
 
@@ -1658,19 +1662,19 @@ enum {
 };
 
 /* 1: longer leads change the ratio, or the second of a pair is always faster. */
-PERF_COLD_FN_ int perf_duel_turns_matter_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_turns_matter_(const perf_loop_state_ *s, int i)
 {
-    const perf_centre_ usual = perf_duel_centre_of_(s, i, PERF_USUAL_PAIRS_);
-    const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    const perf_centre_ usual = perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_);
+    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
 
     if (longer.n >= PERF_LONGER_TELL_ && usual.n >= PERF_LONGER_TELL_ &&
-        perf_duel_differ_(s, usual, longer, perf_duel_trifle_(perf_duel_margin_(s, usual.at))))
+        perf_race_differ_(s, usual, longer, perf_race_trifle_(perf_race_margin_(s, usual.at))))
         return 1;
-    return perf_duel_order_matters_(s);
+    return perf_race_order_matters_(s);
 }
 
 /* What too few pairs mean: slow rounds, and loops that shall end at once, wait for no more. */
-PERF_FN int perf_duel_cannot_tell_(const perf_loop_state_ *s)
+PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *s)
 {
     const int waits = s->ask.min_seconds > 0.0 && s->round_ns < PERF_ROUND_SLOW_NS_;
 
@@ -1680,22 +1684,22 @@ PERF_FN int perf_duel_cannot_tell_(const perf_loop_state_ *s)
 }
 
 /* PERF_RATIO_DRIFTS_, or that there are too few pairs to tell; few pairs in all tell nothing. */
-PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *s, int i)
 {
-    const perf_centre_ early = perf_duel_centre_of_(s, i, PERF_EARLY_PAIRS_);
-    const perf_centre_ late = perf_duel_centre_of_(s, i, PERF_LATE_PAIRS_);
+    const perf_centre_ early = perf_race_centre_of_(s, i, PERF_EARLY_PAIRS_);
+    const perf_centre_ late = perf_race_centre_of_(s, i, PERF_LATE_PAIRS_);
 
     if (s->arm[0].count < 15)
         return PERF_NO_OBJECTION_;
     if (early.n < 5 || late.n < 5)
-        return perf_duel_cannot_tell_(s);
-    if (perf_duel_differ_(s, early, late, perf_duel_trifle_(perf_duel_margin_(s, late.at))))
+        return perf_race_cannot_tell_(s);
+    if (perf_race_differ_(s, early, late, perf_race_trifle_(perf_race_margin_(s, late.at))))
         return PERF_RATIO_DRIFTS_;
     return PERF_NO_OBJECTION_;
 }
 
 /* What a longer lead of variant i took beyond its counted slice, as a share of an iteration. */
-PERF_COLD_FN_ perf_centre_ perf_duel_owed_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
 {
     double owed[PERF_OWED_];
     size_t n = s->arm[i].owed_count;
@@ -1703,21 +1707,21 @@ PERF_COLD_FN_ perf_centre_ perf_duel_owed_(const perf_loop_state_ *s, int i)
     if (n > PERF_OWED_)
         n = PERF_OWED_;
     PERF_LIBC_(memcpy)(owed, s->arm[i].owed, n * sizeof *owed);
-    return perf_duel_centre_(owed, n);
+    return perf_race_centre_(owed, n);
 }
 
 /* PERF_DEBT_: one of the two takes longer in its leads than in the slices after them, by what the
  * other has left it to do; were that added to the other's time, the answer would change.         */
-PERF_COLD_FN_ int perf_duel_in_debt_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 {
     const double       threshold = perf_rule_threshold_(&s->ask.accept.rule);
-    const double       ratio = perf_exp_(perf_duel_centre_of_(s, i, PERF_ALL_PAIRS_).at);
-    const perf_centre_ a = perf_duel_owed_(s, 0), b = perf_duel_owed_(s, i);
+    const double       ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at);
+    const perf_centre_ a = perf_race_owed_(s, 0), b = perf_race_owed_(s, i);
     const double       share = a.at - b.at, gap = perf_gap_(a.at, b.at);
     double             in_full;
 
     if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
-        return perf_duel_cannot_tell_(s);
+        return perf_race_cannot_tell_(s);
     if (gap < PERF_DEBT_LEAST_ || gap * gap < 9.0 * (a.error * a.error + b.error * b.error))
         return PERF_NO_OBJECTION_;
     in_full = ratio + share;
@@ -1729,24 +1733,24 @@ PERF_COLD_FN_ int perf_duel_in_debt_(const perf_loop_state_ *s, int i)
 }
 
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
-PERF_COLD_FN_ int perf_duel_confirmed_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *s, int i)
 {
     const double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
-    const perf_centre_ all = perf_duel_centre_of_(s, i, PERF_ALL_PAIRS_);
-    const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
-    const double       margin = perf_duel_margin_(s, all.at);
+    const perf_centre_ all = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_);
+    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    const double       margin = perf_race_margin_(s, all.at);
     const int          same_side = (all.at < t) == (longer.at < t);
     const int          precise = 2.0 * longer.error <= margin;
 
     if (same_side && !(s->lead_ns > 0.0))
         return 1;                               /* nothing has ever spoken against it             */
-    if (same_side && perf_duel_margin_(s, longer.at) > 2.0 * longer.error)
+    if (same_side && perf_race_margin_(s, longer.at) > 2.0 * longer.error)
         return 1;
     return precise && perf_gap_(all.at, longer.at) <= 0.5 * margin;
 }
 
 /* The slowest slice, without what is not timed. */
-PERF_FN double perf_duel_slice_ns_(const perf_loop_state_ *s)
+PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *s)
 {
     double slowest = 0.0;
     int    i;
@@ -1757,13 +1761,13 @@ PERF_FN double perf_duel_slice_ns_(const perf_loop_state_ *s)
 }
 
 /* 1: a slice is as long as the longest lead, so it leads itself. */
-PERF_FN int perf_duel_leads_itself_(const perf_loop_state_ *s)
+PERF_FN int perf_race_leads_itself_(const perf_loop_state_ *s)
 {
-    return perf_duel_slice_ns_(s) > PERF_LEAD_MOST_NS_;
+    return perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_;
 }
 
 /* What speaks against an answer on variant i, the gravest first. */
-PERF_COLD_FN_ int perf_duel_objection_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
 {
     const int hurried = s->round_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
     size_t    least = PERF_LONGER_LEAST_;
@@ -1773,27 +1777,27 @@ PERF_COLD_FN_ int perf_duel_objection_(const perf_loop_state_ *s, int i)
         least = PERF_LONGER_HURRIED_;
     if (s->ask.control < 0 || s->running < 2)
         return PERF_NO_OBJECTION_;
-    if (perf_duel_turns_matter_(s, i))
+    if (perf_race_turns_matter_(s, i))
         return PERF_TURNS_MATTER_;
-    drifts = perf_duel_drifts_(s, i);
+    drifts = perf_race_drifts_(s, i);
     if (drifts != PERF_NO_OBJECTION_)
         return drifts;
     if (s->longer_count < least)
         return PERF_TOO_FEW_;
-    debt = perf_duel_in_debt_(s, i);
+    debt = perf_race_in_debt_(s, i);
     if (debt != PERF_NO_OBJECTION_)
         return debt;
-    if (!perf_duel_confirmed_(s, i))
+    if (!perf_race_confirmed_(s, i))
         return PERF_NOT_CONFIRMED_;
     return PERF_NO_OBJECTION_;
 }
 
-PERF_COLD_FN_ int perf_duel_gravest_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *s)
 {
     int i, one, gravest = PERF_NO_OBJECTION_;
 
     for (i = 1; i < s->variants; i++) {
-        one = perf_duel_objection_(s, i);
+        one = perf_race_objection_(s, i);
         if (one > gravest)
             gravest = one;
     }
@@ -1801,9 +1805,9 @@ PERF_COLD_FN_ int perf_duel_gravest_(const perf_loop_state_ *s)
 }
 
 /* The lead that all slices get where the one they had was not enough. */
-PERF_FN double perf_duel_next_lead_(const perf_loop_state_ *s)
+PERF_FN double perf_race_next_lead_(const perf_loop_state_ *s)
 {
-    double first = PERF_LEAD_FIRST_ * perf_duel_slice_ns_(s);
+    double first = PERF_LEAD_FIRST_ * perf_race_slice_ns_(s);
 
     if (!(s->lead_ns > 0.0))
         return perf_least_(first, PERF_LEAD_MOST_NS_);
@@ -1811,29 +1815,29 @@ PERF_FN double perf_duel_next_lead_(const perf_loop_state_ *s)
 }
 
 /* ns since begin, or in slices if the clock was set back. */
-PERF_FN double perf_duel_took_(const perf_loop_state_ *s, uint64_t now)
+PERF_FN double perf_race_took_(const perf_loop_state_ *s, uint64_t now)
 {
     return perf_most_(perf_timer_since_(s->timer.began, now), s->timer.spent_ns);
 }
 
 /* 1: there is time to take all pairs anew with that lead. */
-PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now, double lead_ns)
+PERF_COLD_FN_ int perf_race_may_restart_(const perf_loop_state_ *s, uint64_t now, double lead_ns)
 {
     double round = s->round_ns;
 
     if (lead_ns > 0.0)
-        round = perf_most_(s->variants * (lead_ns + 2.0 * perf_duel_slice_ns_(s)), round);
+        round = perf_most_(s->variants * (lead_ns + 2.0 * perf_race_slice_ns_(s)), round);
     return s->restarts < PERF_RESTARTS_ &&
            !perf_timer_late_(&s->timer, now, s->opts.max_seconds, s->ask.min_pairs * round);
 }
 
 /* Drops what was measured so far: pairs begin anew, with that lead. */
-PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s, double lead_ns)
+PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *s, double lead_ns)
 {
     int i;
 
     for (i = 1; i < s->variants && !(s->lead_ns > 0.0) && lead_ns > 0.0; i++)
-        s->arm[i].turns_ratio = perf_exp_(perf_duel_centre_of_(s, i, PERF_USUAL_PAIRS_).at);
+        s->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_).at);
     for (i = 0; i < s->variants; i++)
         s->arm[i].count = s->arm[i].owed_count = 0;
     s->kept_at = s->longer_count = 0;
@@ -1844,7 +1848,7 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s, double lead_ns)
 }
 
 /* 1: the next round is one with longer leads: one of four by chance, and as many as it takes. */
-PERF_COLD_FN_ int perf_duel_draws_longer_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_draws_longer_(perf_loop_state_ *s)
 {
     const int heads = !(perf_random_(&s->coin) >> 62);
 
@@ -1854,14 +1858,14 @@ PERF_COLD_FN_ int perf_duel_draws_longer_(perf_loop_state_ *s)
 }
 
 /* The lead of the next round: the usual one, or one of a longer length by chance. */
-PERF_COLD_FN_ void perf_duel_draw_lead_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *s, uint64_t now)
 {
-    const double slice = perf_duel_slice_ns_(s), took = perf_duel_took_(s, now);
+    const double slice = perf_race_slice_ns_(s), took = perf_race_took_(s, now);
     double       least = 2.0 * slice, most, chance, cost;
 
     s->round_lead_ns = s->lead_ns;
     s->longer = 0;
-    if (!perf_duel_draws_longer_(s))
+    if (!perf_race_draws_longer_(s))
         return;
     if (slice > 1e6)
         least = slice;
@@ -1880,26 +1884,26 @@ PERF_COLD_FN_ void perf_duel_draw_lead_(perf_loop_state_ *s, uint64_t now)
 }
 
 /* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
-PERF_COLD_FN_ int perf_duel_still_open_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 {
     double level;
     int    i, open = 0, by = perf_loop_by_(s);
 
     for (i = 1; i < s->variants; i++)
         open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
-    level = perf_duel_level_(s, perf_loop_clamp_(open, 1, PERF_RACE_MOST_));
+    level = perf_race_level_(s, perf_loop_clamp_(open, 1, PERF_RACE_MOST_));
     for (i = 1; i < s->variants && s->variants > 2; i++)
         s->arm[i].seq[by].level = level;
     return open;
 }
 
 /* 1: some interval reaches the threshold, as it may be a pair behind the bets. */
-PERF_COLD_FN_ int perf_duel_interval_open_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
 {
     const perf_seq *q;
     int             i, open = 0, by = perf_loop_by_(s);
 
-    perf_duel_keep_(s);
+    perf_race_keep_(s);
     for (i = 1; i < s->variants; i++) {
         q = &s->arm[i].seq[by];
         if (q->decision == PERF_ACCEPT)
@@ -1911,51 +1915,51 @@ PERF_COLD_FN_ int perf_duel_interval_open_(perf_loop_state_ *s)
 }
 
 /* The pairs disagree: they are taken anew, with longer leads if need be.  1: there is no time. */
-PERF_COLD_FN_ int perf_duel_anew_(perf_loop_state_ *s, uint64_t now, int objection)
+PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *s, uint64_t now, int objection)
 {
     const int turns = objection == PERF_TURNS_MATTER_;
     double    lead = s->lead_ns;
 
     if (turns)
-        lead = perf_duel_next_lead_(s);
+        lead = perf_race_next_lead_(s);
     if (turns && !(lead > s->lead_ns))
         return 1;                                   /* it is as long as it may be                 */
-    if (!perf_duel_may_restart_(s, now, lead))
+    if (!perf_race_may_restart_(s, now, lead))
         return 1;
-    perf_duel_restart_(s, lead);
+    perf_race_restart_(s, lead);
     return 0;
 }
 
 /* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
-PERF_COLD_FN_ int perf_duel_settled_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
 {
     const size_t n = s->arm[0].count;
-    const int    decided = s->typical && !perf_duel_still_open_(s);
-    const double took = perf_duel_took_(s, now);
+    const int    decided = s->typical && !perf_race_still_open_(s);
+    const double took = perf_race_took_(s, now);
     const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) &&
                      n >= s->kept_at + s->kept_at / 8 && took >= s->ask.min_seconds * 1e9;
     int          objection;
 
     if (full) {
-        if (perf_duel_interval_open_(s))
+        if (perf_race_interval_open_(s))
             return 0;
-        objection = perf_duel_gravest_(s);
+        objection = perf_race_gravest_(s);
         s->few_longer = objection == PERF_TOO_FEW_;
         if (objection >= PERF_RATIO_DRIFTS_)
-            return perf_duel_anew_(s, now, objection);
+            return perf_race_anew_(s, now, objection);
         return objection == PERF_NO_OBJECTION_;
     }
     if (n < s->look_at)
         return 0;
     s->look_at = 2 * n;
-    if (perf_duel_gravest_(s) != PERF_TURNS_MATTER_)
+    if (perf_race_gravest_(s) != PERF_TURNS_MATTER_)
         return 0;
-    (void)perf_duel_anew_(s, now, PERF_TURNS_MATTER_);
+    (void)perf_race_anew_(s, now, PERF_TURNS_MATTER_);
     return 0;
 }
 
 /* 1: there is no room or no time for another round. */
-PERF_COLD_FN_ int perf_duel_spent_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
 {
     const size_t n = s->arm[s->order[0]].count;
 
@@ -1969,7 +1973,7 @@ PERF_COLD_FN_ int perf_duel_spent_(perf_loop_state_ *s, uint64_t now)
 }
 
 /* A round of an A/B loop or race is complete: 1 ends it. */
-PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
 {
     if (s->longer)
         s->longer_ns += perf_timer_since_(s->round_began, now);
@@ -1977,18 +1981,18 @@ PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
         s->round_ns = perf_timer_since_(s->round_began, now);
     s->round_began = now;
     if (s->running > 1)
-        perf_duel_bet_(s);
-    if (perf_duel_spent_(s, now))
+        perf_race_bet_(s);
+    if (perf_race_spent_(s, now))
         return 1;
     if (s->running == 1)
         return s->arm[s->order[0]].count >= PERF_CAST_(size_t, s->ask.min_pairs);
-    if (perf_duel_settled_(s, now))
+    if (perf_race_settled_(s, now))
         return 1;
-    perf_duel_draw_lead_(s, now);
+    perf_race_draw_lead_(s, now);
     return 0;
 }
 
-PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int variants,
+PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
     int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
@@ -1999,7 +2003,7 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
 
     if (in_range)
         k = variants;
-    o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
+    o = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     m = o.accept.rule.metric;
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
@@ -2014,7 +2018,7 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     s->opts.slice_ns = o.slice_ns;
     s->opts.before = o.before;
     s->opts.user = o.user;
-    s->round = perf_duel_round_;
+    s->round = perf_race_round_;
     s->typical = m == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
     s->look_at = 32;
@@ -2030,16 +2034,16 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
         (kind == 3 && !s->typical) || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
         (void)perf_loop_stop_(s, PERF_EINVAL);
-    perf_loop_refuse_(s, perf_duel_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
+    perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
     return perf_loop_new_(s);
 }
 
 /* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
  * its medians, if their ratio is off by more than a factor of two.                               */
-PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
+PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
 {
-    const perf_slice_ *a = &s->arm[0], *b = &s->arm[i];
-    double             ratio, cpu = v->ratio.estimate;
+    const perf_loop_arm_ *a = &s->arm[0], *b = &s->arm[i];
+    double                ratio, cpu = v->ratio.estimate;
 
     if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
         return 0;
@@ -2060,8 +2064,8 @@ typedef struct perf_pairs_ {
 } perf_pairs_;
 
 /* What the bets decided, with the interval that goes with them. */
-PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, const perf_pairs_ *e,
-                                    const perf_compare_opts *o)
+PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_pairs_ *e,
+                                     const perf_compare_opts *o)
 {
     int by_median;
 
@@ -2080,7 +2084,7 @@ PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, const perf_pairs_ *e,
 }
 
 /* The verdict on variant i. */
-PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
+PERF_COLD_FN_ perf_verdict perf_race_decide_(perf_loop_state_ *s, int i, size_t n)
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
@@ -2099,15 +2103,15 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     if (!n || v.status != PERF_OK || !s->typical)
         return v;
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
-        perf_duel_keep_(s);
+        perf_race_keep_(s);
     v.pairs = n;
     e.bets = q;
     e.kept = s->arm[i].kept;
     e.logs = s->logs;
-    e.n = perf_duel_logs_(s, 0, i, PERF_ALL_PAIRS_);
-    e.tick = perf_duel_tick_(s, i, 0);
-    perf_duel_judge_(&v, &e, &o);
-    if (perf_duel_wall_objects_(s, i, &v))
+    e.n = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
+    e.tick = perf_race_tick_(s, i, 0);
+    perf_pairs_judge_(&v, &e, &o);
+    if (perf_race_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
                               "wait for others who work for it?");
     return v;
@@ -2133,9 +2137,9 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
 }
 
 /* The ratio of variant i after longer leads; 0: there is none. */
-PERF_COLD_FN_ double perf_duel_longer_ratio_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ double perf_race_longer_ratio_(const perf_loop_state_ *s, int i)
 {
-    const perf_centre_ longer = perf_duel_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
 
     if (!longer.n)
         return 0.0;
@@ -2143,7 +2147,7 @@ PERF_COLD_FN_ double perf_duel_longer_ratio_(const perf_loop_state_ *s, int i)
 }
 
 /* 1: an answer would have needed no leads, but for a ratio that is another by far. */
-PERF_COLD_FN_ int perf_duel_turns_apart_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *s)
 {
     double apart;
     int    i;
@@ -2169,7 +2173,7 @@ PERF_COLD_FN_ double perf_slow_ones_(const double *x, size_t n, double median)
 
 /* Where one arm has slow slices that the other has not (by three standard errors), and the means
  * or the p99 lie on the other side of the threshold than the answer, they stand beside it.       */
-PERF_COLD_FN_ void perf_duel_shape_(const perf_loop_state_ *s, int i, perf_verdict *v)
+PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdict *v)
 {
     const double      *x = perf_loop_times_(s, 0), *y = perf_loop_times_(s, i);
     const size_t       count = s->arm[0].count;
@@ -2190,7 +2194,7 @@ PERF_COLD_FN_ void perf_duel_shape_(const perf_loop_state_ *s, int i, perf_verdi
 }
 
 /* Withholds the verdict on variant i, or explains why there is none. */
-PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
+PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
     const int decided = v->decision != PERF_INCONCLUSIVE;
     double    missing;
@@ -2198,10 +2202,10 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
-    objection = perf_duel_objection_(s, i);
-    if (objection == PERF_TOO_FEW_ && perf_duel_leads_itself_(s))
+    objection = perf_race_objection_(s, i);
+    if (objection == PERF_TOO_FEW_ && perf_race_leads_itself_(s))
         objection = PERF_NO_OBJECTION_; /* and time is over                                       */
-    s->entry[i].control_ratio = perf_duel_longer_ratio_(s, i);
+    s->entry[i].control_ratio = perf_race_longer_ratio_(s, i);
     if (decided && objection != PERF_NO_OBJECTION_) {
         s->arm[i].objection = objection;
         v->led_ratio = s->entry[i].control_ratio;
@@ -2215,7 +2219,7 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
         v->pairs_needed = perf_most_(v->pairs_needed, missing);
         v->reason = s->ended;
     }
-    perf_duel_shape_(s, i, v);
+    perf_race_shape_(s, i, v);
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
@@ -2233,14 +2237,14 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
     for (j = 0; r->best >= 0 && j < s->variants; j++) {
         if (!s->entry[j].time.count)
             continue;                               /* another one was forced                     */
-        k = perf_duel_logs_(s, r->best, j, PERF_ALL_PAIRS_);
-        tick = perf_duel_tick_(s, j, r->best);
+        k = perf_race_logs_(s, r->best, j, PERF_ALL_PAIRS_);
+        tick = perf_race_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
         s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
         s->entry[j].behind = 1.0;
         if (j != r->best)
-            s->entry[j].behind = perf_exp_(perf_duel_centre_(s->logs, k).at + tick);
+            s->entry[j].behind = perf_exp_(perf_race_centre_(s->logs, k).at + tick);
     }
 }
 
@@ -2251,7 +2255,7 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_st
         return s->refused;
     if (status != PERF_EDELETED || s->loop.kind == 3)
         return perf_status_text(status);
-    if (perf_loop_arm_(s))
+    if (perf_loop_arm_now_(s))
         return "the compiler deleted the candidate's body: perf_keep() its result";
     return "the compiler deleted the baseline's body: perf_keep() its result";
 }
@@ -2275,9 +2279,9 @@ PERF_COLD_FN_ perf_verdict perf_race_verdict_(perf_loop_state_ *s, int i, size_t
     perf_verdict v;
 
     if (i == 0 || forced)
-        v = perf_duel_verdict_(s, 1, 0);
+        v = perf_race_decide_(s, 1, 0);
     else
-        v = perf_duel_verdict_(s, i, n);
+        v = perf_race_decide_(s, i, n);
     if (n && forced)
         v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
     else if (n && i == 0)
@@ -2286,7 +2290,7 @@ PERF_COLD_FN_ perf_verdict perf_race_verdict_(perf_loop_state_ *s, int i, size_t
 }
 
 /* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
-PERF_COLD_FN_ uint32_t perf_race_entry_(perf_loop_state_ *s, int i, size_t n)
+PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
 {
     perf_race_entry *e = &s->entry[i];
     perf_out_        o;
@@ -2327,7 +2331,7 @@ PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
 }
 
 /* Fills the entries of all variants, and what A/B loops and races both tell. */
-PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t left)
+PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t left)
 {
     const uint32_t   drift = PERF_CAST_(uint32_t, PERF_WARN_DRIFT);     /* rounds do not mind it  */
     perf_race_result r;
@@ -2339,7 +2343,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     r = perf_race_head_(s);
     for (i = 0; i < r.count; i++) {
         e = &s->entry[i];
-        seen = perf_race_entry_(s, i, PERF_CAST_(size_t, r.rounds));
+        seen = perf_race_fill_(s, i, PERF_CAST_(size_t, r.rounds));
         if (!r.rounds) {
             e->verdict.status = r.status;
             e->verdict.reason = perf_race_why_none_(s, r.status);
@@ -2352,10 +2356,10 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
             base = seen;
         else
             r.warnings |= e->verdict.warnings;
-        perf_duel_veto_(s, i, &e->verdict);
+        perf_race_veto_(s, i, &e->verdict);
         perf_race_no_body_(&e->verdict, base, seen);
     }
-    if (r.rounds && perf_duel_turns_apart_(s))
+    if (r.rounds && perf_race_turns_apart_(s))
         r.warnings |= PERF_WARN_TURNS;
     return r;
 }
@@ -2373,7 +2377,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         r.verdict.reason = perf_status_text(r.status);
         return r;
     }
-    both = perf_duel_found_(s, left);
+    both = perf_race_found_(s, left);
     for (i = 0; i < 2; i++) {
         n[i] = 0;                               /* after a failure, or where it did not run       */
         if (both.rounds)
@@ -2416,7 +2420,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     r.status = perf_loop_over_(s, 3);
     if (r.status != PERF_OK)
         return r;
-    r = perf_duel_found_(s, left);
+    r = perf_race_found_(s, left);
     perf_race_rank_(s, &r);
     if (r.status == PERF_EINVAL) {
         r.entry = PERF_NULL_;
@@ -2433,7 +2437,7 @@ PERF_FN void perf_worse_(double *worst, double seen)
         *worst = perf_is_nan_(*worst) ? *worst : seen;
 }
 
-PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
+PERF_OUTLINE_FN_ void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
 {
     if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
         s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
@@ -2445,7 +2449,7 @@ PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *s, perf_accur
     s->seen.compared += seen.compared;
 }
 
-PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, const char *name)
+PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, const char *name)
 {
     perf_out_ o;
 
@@ -2478,13 +2482,13 @@ PERF_ENGINE_FN_(perf_bench_engine_get_)
     return &table;
 }
 
-PERF_ENGINE_FN_(perf_duel_engine_get_)
+PERF_ENGINE_FN_(perf_race_engine_get_)
 {
     static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_(perf_duel_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
-        PERF_NULL_, perf_duel_accuracy_, perf_duel_name_};
+        PERF_ENGINE_HEAD_(perf_race_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
+        PERF_NULL_, perf_race_accuracy_, perf_race_title_};
 
-    PERF_ENGINE_(PERF_DUEL_SYMBOL_, table);
+    PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
     return &table;
 }
 #endif

@@ -925,9 +925,9 @@ PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
 /* Adds what a thread has counted and measured to what all have. */
 PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
-    const perf_slice_ *slices = hand->state->arm;
-    const perf_loop_  *own = &hand->state->loop;
-    int                i;
+    const perf_loop_arm_ *slices = hand->state->arm;
+    const perf_loop_     *own = &hand->state->loop;
+    int                   i;
 
     for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
         double *counter = perf_counter_of_(&all->loop, own->counter[i]);
