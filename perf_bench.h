@@ -88,7 +88,13 @@ typedef struct perf_loop {
 } perf_loop;
 typedef perf_loop perf_bench;           /* one that answers: how long?                        */
 
-PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
+#if defined(__cplusplus)        /* what PERF_ZERO makes, for Cython, and to assign it             */
+#define perf_bench_opts_default() perf_bench_opts()
+#define perf_ab_opts_default()    perf_ab_opts()
+#else
+#define perf_bench_opts_default() ((perf_bench_opts)PERF_ZERO)
+#define perf_ab_opts_default()    ((perf_ab_opts)PERF_ZERO)
+#endif
 
 /* Allocates.  name: any text, 255 bytes of it are copied; NULL is "(unnamed)", "" is refused.
  * A longer name is cut, noted at the result and counted among the losses.  opts NULL: defaults.
@@ -255,8 +261,6 @@ typedef struct perf_ab_result {
 
 typedef perf_loop perf_ab;              /* one that answers: which of two is faster?          */
 
-PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython     */
-
 /* Allocates.  name copied, NULL is "(unnamed)"; opts NULL: defaults. */
 PERF_FN perf_ab        perf_ab_begin(const char *name, const perf_ab_opts *opts);
 
@@ -331,18 +335,6 @@ PERF_INLINE_FN_ void perf_clobber(void)
 #if !PERF_TCC_
     __asm__ __volatile__("" : : : "memory");
 #endif
-}
-
-PERF_FN perf_bench_opts perf_bench_opts_default(void)
-{
-    perf_bench_opts o = PERF_ZERO;
-    return o;
-}
-
-PERF_FN perf_ab_opts perf_ab_opts_default(void)
-{
-    perf_ab_opts o = PERF_ZERO;
-    return o;
 }
 
 /* ---- the engine, seen from a loop ---- */

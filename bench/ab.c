@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     for (k = 0; k < 4; k++) {
         int counts[3] = {0, 0, 0};
         for (i = 0; i < runs; i++) {
-            perf_ab_opts   o = perf_ab_opts_default();
+            perf_ab_opts   o = PERF_ZERO;
             perf_ab_result r;
             perf_ab        ab;
             double         gap;

@@ -31,7 +31,7 @@ static void walk(benchmark::State &state, long n)
 
 static void verdict(long n)
 {
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     uint64_t     x = 3;
     int          v;
 

@@ -127,7 +127,7 @@ static void long_ones(int runs)
     for (k = 0; k < 3 && seconds; k++) {
         int right = 0, wrong = 0, cpu = 0;
         for (i = 0; i < runs; i++) {
-            perf_ab_opts   o = perf_ab_opts_default();
+            perf_ab_opts   o = PERF_ZERO;
             perf_ab_result r;
             perf_ab        ab;
 

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
             double *seconds = malloc(sizeof *seconds * (size_t)runs);
 
             for (i = 0; i < runs && seconds; i++) {
-                perf_ab_opts   o = perf_ab_opts_default();
+                perf_ab_opts   o = PERF_ZERO;
                 perf_ab_result r;
                 perf_ab        ab;
 

@@ -40,8 +40,10 @@ INSTEAD = {
     "PERF_MALLOC": "set for the C compiler: define_macros, c_args",
     "PERF_FREE": "see PERF_MALLOC",
 }
-# Macros that Cython can call like a function of any one argument.
-LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a pointer"}
+# Macros that Cython can call like functions.
+LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a pointer",
+                   "perf_bench_opts_default": "perf_bench_opts perf_bench_opts_default() noexcept",
+                   "perf_ab_opts_default": "perf_ab_opts perf_ab_opts_default() noexcept"}
 # headers without a public name
 NOTHING = {"perf_core.h", "perf_file.h", "perf_json.h", "perf_layout.h", "perf_math.h", "perf_missing.h", "perf_proc.h",
            "perf_registry.h", "perf_text.h", "perf_rows.h", "perf_tree.h", "perf_events.h",

@@ -50,7 +50,6 @@ cdef extern from "perf_bench.h" nogil:
 
     ctypedef perf_loop perf_bench
 
-    perf_bench_opts perf_bench_opts_default() noexcept
     perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts) noexcept
     int perf_bench_next(perf_bench *b) noexcept
     perf_result perf_bench_end(perf_bench *b) noexcept
@@ -97,7 +96,6 @@ cdef extern from "perf_bench.h" nogil:
 
     ctypedef perf_loop perf_ab
 
-    perf_ab_opts perf_ab_opts_default() noexcept
     perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts) noexcept
     int perf_ab_next(perf_ab *ab) noexcept
     perf_ab_result perf_ab_end(perf_ab *ab) noexcept
@@ -136,3 +134,5 @@ cdef extern from "perf_bench.h" nogil:
     void perf_race_name(perf_race *r, int variant, const char *name) noexcept
 
     void perf_keep(...) noexcept    # a number or a pointer
+    perf_bench_opts perf_bench_opts_default() noexcept
+    perf_ab_opts perf_ab_opts_default() noexcept

@@ -65,7 +65,7 @@ static void print(const char *what, const perf_hist *h)
 /* One request with and one without recording, in turns that a coin decides. */
 static int cost(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     int            v;

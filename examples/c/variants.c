@@ -55,7 +55,7 @@ int main(void)
     static const char *const name[] = {"bit by bit", "lowest one", "table"};
     int                      used = perf_variant("count ones", 2);  /* 2: what we ship            */
     uint32_t                 x = 1;
-    perf_ab_opts             o = perf_ab_opts_default();
+    perf_ab_opts             o = PERF_ZERO;
     perf_race                race;
     perf_race_result         r;
     perf_verdict             table;

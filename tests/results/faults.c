@@ -271,8 +271,8 @@ static void scopes(void)
 
 static void loops(void)
 {
-    perf_bench_opts o = perf_bench_opts_default();
-    perf_ab_opts    a = perf_ab_opts_default();
+    perf_bench_opts o = PERF_ZERO;
+    perf_ab_opts    a = PERF_ZERO;
     perf_bench      b;
     perf_ab         ab;
     perf_race       race;

@@ -449,7 +449,7 @@ static void growth(void)
 /* Counters and failures that come too late, without a name, or for another loop: only one counts. */
 static void late(void)
 {
-    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
     perf_bench      b, copy;
     perf_ab         ab = perf_ab_begin("no bench", NULL);
     perf_result     r;

@@ -766,8 +766,8 @@ static void own_loops(void)
     perf_registry_    *r = perf_registry_read_();
     perf_results_opts  o = PERF_ZERO;
     perf_baseline_opts c = PERF_ZERO;
-    perf_ab_opts       ab = perf_ab_opts_default();
-    perf_bench_opts    bo = perf_bench_opts_default();
+    perf_ab_opts       ab = PERF_ZERO;
+    perf_bench_opts    bo = PERF_ZERO;
     perf_loop_state_  *duel;
     perf_race          race;
     perf_bench         b;
@@ -983,7 +983,7 @@ static void names(void)
 /* Names and checks that are none leave a race as it is; a check that saw nothing keeps back an ACCEPT. */
 static void odd_marks(void)
 {
-    perf_ab_opts     o = perf_ab_opts_default();
+    perf_ab_opts     o = PERF_ZERO;
     perf_accuracy    a;
     perf_race        r;
     perf_race_result e;
@@ -1064,7 +1064,7 @@ static void loops(void)
              {"xy=3", -7, PERF_OK},       {"x={", -7, PERF_EFORMAT},
              {"x=@", -7, PERF_EFORMAT},   {"x=1=2", -7, PERF_OK},
              {"z=1,x=z", 25, PERF_OK}};
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     perf_bench   b = perf_bench_begin(NULL, NULL);
     perf_race    r;
     size_t       i;

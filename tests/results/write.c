@@ -37,7 +37,7 @@ static uint64_t noise(uint64_t below)
 /* Iterations of 1,000 to 1,019 ns. */
 static perf_result bench(const char *name, double bytes)
 {
-    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
     perf_bench      b;
 
     o.samples = 40;

@@ -24,7 +24,7 @@ cat >alone.c <<'C'
 double alone(int kind);
 double alone(int kind)                  /* each kind of loop; ns of the slowest                   */
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_bench     b;
     perf_ab        ab;
     perf_race      race;
@@ -80,7 +80,7 @@ cat >engine.c <<'C'
 double alone(int kind);
 int main(void)
 {
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     perf_bench   b = perf_bench_begin("here", PERF_NULL_);
     perf_ab      ab;
     perf_race    race;

@@ -63,8 +63,8 @@ static void disturbed(void)
 {
     struct itimerval each = {{0, 500}, {0, 500}}, off = {{0, 0}, {0, 0}};
     pthread_t        self = pthread_self(), mover;
-    perf_bench_opts  o = perf_bench_opts_default();
-    perf_ab_opts     p = perf_ab_opts_default();
+    perf_bench_opts  o = PERF_ZERO;
+    perf_ab_opts     p = PERF_ZERO;
     uint64_t         x = 1, runs = 0;
     perf_result      r;
     perf_ab_result   w;
@@ -152,7 +152,7 @@ static void *worker(void *arg)
 
 static void handed_over(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     pthread_t      hand;
@@ -183,12 +183,12 @@ static void handed_over(void)
 static void waits(void)
 {
     struct timespec nap = {0, 1000000};
-    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
     perf_result     r;
     perf_ab_result  w;
     perf_bench      b;
     perf_ab         ab;
-    perf_ab_opts    p = perf_ab_opts_default();
+    perf_ab_opts    p = PERF_ZERO;
     cpu_set_t       all, one;
     pid_t           others[2];
     uint64_t        x = 1;
@@ -351,7 +351,7 @@ static void variants(void)
 static void odd_names(void)
 {
     static char  text[65536];
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     perf_ab      ab;
     perf_race    race;
     int          v;

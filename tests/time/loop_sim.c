@@ -109,7 +109,7 @@ static void before(void *user, int variant)
 static void bench(void)
 {
     static const double ns[] = {1.0, 3.0, 70.0, 1000.0, 5e4, 2e6, 1e10};
-    perf_bench_opts     o = perf_bench_opts_default();
+    perf_bench_opts     o = PERF_ZERO;
     perf_result         r;
     perf_bench          b;
     uint64_t            bodies = 0, begins = 0;
@@ -189,7 +189,7 @@ static void bench(void)
 
 static void rates(void)
 {
-    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
     perf_result     r;
 
     o.bytes = 4000.0;
@@ -218,7 +218,7 @@ static void rates(void)
 /* Two modes, 1.5 apart: the verdict names unlike shares of the slow one, and what it then judges. */
 static perf_ab_result modes_of(double slow_a, double slow_b, double b)
 {
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     perf_ab      ab;
     int          v, slow = 0;
 
@@ -267,7 +267,7 @@ static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double no
 /* A control can only have withheld what was decided. */
 static void nothing_withheld(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     int            i, said = 0, failed = 0;
 
@@ -283,7 +283,7 @@ static void nothing_withheld(void)
 
 static void clocks(void)
 {
-    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
     perf_bench      b;
     int             slow, later;
     perf_result      r;
@@ -362,8 +362,8 @@ static void coarse_clock(void)
 
     for (i = 0; i < sizeof step / sizeof *step; i++)
         for (k = 0; k < 20; k++) {
-            perf_bench_opts o = perf_bench_opts_default();
-            perf_ab_opts    a = perf_ab_opts_default();
+            perf_bench_opts o = PERF_ZERO;
+            perf_ab_opts    a = PERF_ZERO;
             perf_result     r;
             perf_ab_result  q;
             perf_ab         ab;
@@ -403,8 +403,8 @@ static void coarse_clock(void)
 /* The same, but it never shows a time twice; a body that is far shorter than a step. */
 static void rising_clock(void)
 {
-    perf_bench_opts o = perf_bench_opts_default();
-    perf_ab_opts    a = perf_ab_opts_default();
+    perf_bench_opts o = PERF_ZERO;
+    perf_ab_opts    a = PERF_ZERO;
     perf_result     r;
     perf_ab_result  q;
     perf_ab         ab;
@@ -435,7 +435,7 @@ static void rising_clock(void)
 static void verdicts(int runs)
 {
     static const int percent[] = {0, 2, 5, 20};
-    perf_ab_opts     o = perf_ab_opts_default();
+    perf_ab_opts     o = PERF_ZERO;
     perf_ab_result   r;
     int              k, i, wrong, open, vetoed = 0;
 
@@ -538,7 +538,7 @@ static void shared_state(int runs)
                {196, 1, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0, 0}},
                {240, 0, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0, 0}},
                {170, 0, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3, 0}}};
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     char         text[320], last[320];
     size_t       k;
     int          i, s, wrong, right, named, fooled = 0;
@@ -586,7 +586,7 @@ static void shared_state(int runs)
 static void fast_only_behind(void)
 {
     static const uint64_t seed[] = {1834, 2346};
-    perf_ab_opts          o = perf_ab_opts_default();
+    perf_ab_opts          o = PERF_ZERO;
     char                  text[320];
     size_t                k;
 
@@ -605,7 +605,7 @@ static void fast_only_behind(void)
 /* What the one before leaves behind is what the next one finds, and nothing else. */
 static void order_effect(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     int            v, last = -1, i, named = 0, wrong = 0, slice = 0;
@@ -631,7 +631,7 @@ static void order_effect(void)
 static void accuracy(void)
 {
     const double   ref[2] = {1.0, 2.0}, same[2] = {1.0, 2.0}, off[2] = {1.0, 2.1}, bad[2] = {1.0, CHECK_NAN};
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     int            v, kind;
@@ -667,7 +667,7 @@ static void accuracy(void)
 
 static void hooks_of_ab(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     int            v, calls[2] = {0, 0}, begins[2] = {0, 0};
@@ -712,7 +712,7 @@ static perf_race_result race_of(const char *name, int k, const perf_ab_opts *o, 
 static void races(int runs)
 {
     double           ns[64];
-    perf_ab_opts     o = perf_ab_opts_default();
+    perf_ab_opts     o = PERF_ZERO;
     perf_race_result r;
     perf_race        race, none;
     char            *text;
@@ -821,7 +821,7 @@ static void options_of_bench(void)
 {
     static const double slice[] = {1e3, 2e4, 3e6, 1e9}, budget[] = {0.001, 0.02, 0.3, 5.0};
     static const double body[] = {50.0, 1e4, 1e6, 1e8};
-    perf_bench_opts     o = perf_bench_opts_default();
+    perf_bench_opts     o = PERF_ZERO;
     perf_result         r, narrow;
     double              ns;
     int                 none, some, i, k;
@@ -901,7 +901,7 @@ static uint64_t order_of(perf_ab_opts *o, uint64_t *seed)
 static void options_of_ab(void)
 {
     static const double budget[] = {0.01, 0.1, 3.0};
-    perf_ab_opts        o = perf_ab_opts_default();
+    perf_ab_opts        o = PERF_ZERO;
     perf_ab             ab;
     perf_ab_result      r;
     perf_verdict        sure;
@@ -1112,8 +1112,8 @@ static void bad_options(void)
 
 static void nested(void)
 {
-    perf_bench_opts  quick = perf_bench_opts_default();
-    perf_ab_opts     soon = perf_ab_opts_default();
+    perf_bench_opts  quick = PERF_ZERO;
+    perf_ab_opts     soon = PERF_ZERO;
     perf_result      r, in;
     perf_ab_result   v;
     perf_race_result k;
@@ -1212,7 +1212,7 @@ static void left_early(void)
 static void slow_control(void)
 {
     uint64_t       began = now_ns, decided = 0;
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     int            v, calls = 0;
@@ -1236,7 +1236,7 @@ static void slow_control(void)
 
 static void family(int runs)
 {
-    perf_ab_opts     o = perf_ab_opts_default();
+    perf_ab_opts     o = PERF_ZERO;
     perf_race_result r;
     perf_race        race;
     int              i, v, any, far, wrong = 0, apart = 0;
@@ -1287,8 +1287,8 @@ static void deciding(void)
                  {{2.0, 0.02}, {0.0, 0.0}, {2.0, 2.4}, 0, 0, "differently", "by the wall's clock"},
                  {{2.0, 1.0}, {0.0, 0.0}, {2.0, 1.0}, 1, 1, "others", "by processor time"},
                  {{1.0, 2.0}, {0.0, 0.0}, {1.0, 2.0}, 1, 0, "others", "by processor time"}};
-    perf_ab_opts    o = perf_ab_opts_default();
-    perf_bench_opts slices = perf_bench_opts_default();
+    perf_ab_opts    o = PERF_ZERO;
+    perf_bench_opts slices = PERF_ZERO;
     perf_ab_result  r;
     perf_result     one;
     perf_bench      b;
@@ -1403,7 +1403,7 @@ static void short_beside_long(void)
 
 static void control_agrees(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     perf_ab_result r;
     perf_ab        ab;
     int            v, k, i, n, in_a_row, accepted, refused, apart;
@@ -1436,7 +1436,7 @@ static void control_agrees(void)
 static void budgets(void)
 {
     static const double ns[] = {5e8, 6e7, 2e6, 3e8}, seconds[] = {2.0, 2.0, 0.4, 20.0};
-    perf_ab_opts        o = perf_ab_opts_default();
+    perf_ab_opts        o = PERF_ZERO;
     perf_ab_result      r;
     perf_race_result    k;
     perf_race           race;
@@ -1535,7 +1535,7 @@ enum { WORLD_LATER, WORLD_MIRROR, WORLD_DEBT, WORLD_PAUSES, WORLD_PREDICTOR };
 
 static perf_ab_result false_premise(int world)
 {
-    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab_opts o = PERF_ZERO;
     perf_ab      ab;
     uint64_t     began = now_ns;
     double       debt = 0.0, ns, cold = 0.0;

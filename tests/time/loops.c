@@ -50,7 +50,7 @@ static int wasted(int a)                        /* pure: without perf_keep a com
 
 static void a_bench(void)
 {
-    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench_opts o = PERF_ZERO;
     uint64_t        bodies = 0;
     perf_result     r;
     perf_bench      b;
@@ -182,7 +182,7 @@ static void misuse(void)
           "break is seen, and every iteration: %lu", (unsigned long)r.iterations);
     b = perf_bench_begin("outer", NULL);
     while (perf_bench_next(&b)) {
-        perf_bench_opts quick = perf_bench_opts_default();
+        perf_bench_opts quick = PERF_ZERO;
         perf_bench      in;
         quick.samples = 1;
         quick.slice_ns = 1000;
@@ -251,7 +251,7 @@ static void deleted_body(void)
 
 static void an_ab(void)
 {
-    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_opts   o = PERF_ZERO;
     uint64_t       runs[2] = {0, 0};
     int            v, decision;
     perf_ab_result r;
