@@ -53,7 +53,7 @@ PERF_FN const char *perf_clock_warning_text(uint32_t bit);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_tick_ns_  nanoseconds a tick; perf_counter_invariant_  0: the counter changes speed     */
+ *   perf_counter_invariant_  0: the counter changes speed                                        */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 

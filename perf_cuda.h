@@ -398,7 +398,7 @@ PERF_COLD_FN_ void perf_gpu_doubt_(perf_gpu_state_ *g, const perf_gpu_backend *b
 
 PERF_COLD_FN_ void perf_gpu_freshen_(void)
 {
-    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_tick_ns_());
+    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
 }
 
 /* Memory that is never given back. */

@@ -171,9 +171,11 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
+#define PERF_GPU_ASKED_MOST_   1000000  /* samples or pairs that anybody may ask for */
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
+#define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
 /* n, at least low, at most high. */
@@ -201,7 +203,7 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
         o.warmup = perf_gpu_within_(o.warmup, 3, o.warmup);
     else
         o.warmup = 0;
-    o.samples = perf_gpu_within_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
+    o.samples = perf_gpu_within_(o.samples, 0, PERF_GPU_ASKED_MOST_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     if (o.gate_ms < 0.0)
@@ -228,8 +230,8 @@ PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts
         o.min_pairs = 30;
     if (o.max_pairs <= 0)
         o.max_pairs = PERF_GPU_MOST_SAMPLES_;
-    o.min_pairs = perf_gpu_within_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
-    o.max_pairs = perf_gpu_within_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.min_pairs = perf_gpu_within_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
+    o.max_pairs = perf_gpu_within_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
     return o;
 }
 
@@ -471,6 +473,12 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
     return 1;
 }
 
+/* ns of the host's clock since then; below 0 if it was set back. */
+PERF_COLD_FN_ double perf_gpu_since_(uint64_t then)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, perf_now() - then));
+}
+
 /* Fills `now`.  The gate is open afterwards whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
 {
@@ -478,7 +486,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     const int        inside = s->inside && s->arm[s->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
-    x->host_ns = perf_most_(perf_timer_since_(s->host0, perf_now()), 0.0);  /* or it went back */
+    x->host_ns = perf_most_(perf_gpu_since_(s->host0), 0.0);  /* or it went back */
     s->opened = 0;
     if (!inside) {
         if (s->phase == PERF_GPU_WARM_)
@@ -1384,7 +1392,7 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
     uint64_t          n = 0;
 
     l->left = 0;
-    if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
+    if (!s || s->phase == PERF_GPU_DONE_)
         return 0;
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     s->waited = in.waited;
@@ -1413,7 +1421,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     int              i;
 
     if (!s)
-        return PERF_LOOP_NO_MEMORY_(perf_gpu_loop_);
+        return s;
     sample = PERF_PTR_(perf_gpu_sample *, s + 1);
     s->spare = PERF_PTR_(double *, sample + all);
     s->r.opts = *o;
@@ -1493,7 +1501,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     if (o.samples)
         room = o.samples;
     s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * PERF_CAST_(size_t, room), host);
-    if (PERF_LOOP_IS_ONE_(s))
+    if (s)
         perf_gpu_ask_(s);
     return s;
 }
@@ -1506,7 +1514,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
                                              2 * PERF_CAST_(size_t, o.max_pairs), PERF_NULL_);
 
-    if (!PERF_LOOP_IS_ONE_(s))
+    if (!s)
         return s;
     if (!o.seed)
         o.seed = (s->began ^ (perf_ticks() << 20)) | 1;
@@ -1742,9 +1750,11 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
 }
 
 /* Why a loop cannot end: no memory, no begin, another kind, or ended already. */
-PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
+PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 {
-    if (s && !PERF_LOOP_IS_ONE_(s))
+    perf_gpu_loop_ *s = was->state;
+
+    if (!s && was->variant == PERF_GPU_NO_MEMORY_)
         return PERF_ENOMEM;
     if (!s || s->arms != arms || PERF_ACQ_(&s->as.loop.done))
         return PERF_ESTATE;
@@ -1776,12 +1786,13 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
     perf_loop_done_(h, &h->result);
 }
 
-PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 {
+    perf_gpu_loop_ *s = was.state;
     perf_gpu_result r = PERF_ZERO;
     perf_result    *h;          /* what the report and the writers of results know */
 
-    r.status = perf_gpu_over_(s, 1);
+    r.status = perf_gpu_over_(&was, 1);
     if (r.status != PERF_OK)
         return r;
     r = perf_gpu_arm_result_(s, 0);
@@ -1810,9 +1821,9 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
 /* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
 PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
 {
-    perf_verdict v = perf_verdict_start_(&s->ab_opts.accept);
-    size_t       k, n = s->arm[0].cleans;
-    perf_pairs_  e;
+    perf_verdict  v = perf_verdict_start_(&s->ab_opts.accept);
+    size_t        k, n = s->arm[0].cleans;
+    perf_interval kept;
 
     if (!n || v.status != PERF_OK)
         return v;
@@ -1822,26 +1833,25 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     }
     for (k = 0; k < n; k++)
         s->spare[k] = perf_log_(s->arm[1].clean[k]) - perf_log_(s->arm[0].clean[k]);
+    kept = perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence);
+    kept = perf_widen_(kept, perf_gpu_tick_(s));
+    s->seq.tick = perf_gpu_tick_(s);
     v.pairs = n;
-    e.bets = &s->seq;
-    e.logs = s->spare;
-    e.n = n;
-    e.tick = perf_gpu_tick_(s);
-    e.kept = perf_widen_(perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence), e.tick);
-    perf_pairs_judge_(&v, &e, &s->ab_opts.accept);
+    perf_pairs_judge_(&v, &s->seq, kept, s->spare, n, &s->ab_opts.accept);
     return v;
 }
 
-PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 {
+    perf_gpu_loop_    *s = was.state;
     perf_gpu_ab_result r = PERF_ZERO;
     perf_ab_result    *h;
 
-    r.status = r.verdict.status = perf_gpu_over_(s, 2);
+    r.status = r.verdict.status = perf_gpu_over_(&was, 2);
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = perf_timer_since_(s->began, perf_now()) * 1e-9;
+    r.seconds = perf_gpu_since_(s->began) * 1e-9;
     r.opts = s->ab_opts;
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
@@ -1877,19 +1887,23 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
+/* state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
     perf_gpu_loop l = {PERF_DISABLE, state, PERF_DISABLE - 1};
 
+    if (!state && !PERF_DISABLE)
+        l.variant = PERF_GPU_NO_MEMORY_;
     return l;
 }
 
-/* Takes the state out of *l, which is then a loop that has ended. */
-PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
+/* What *l was; it is then a loop that has ended. */
+PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *l)
 {
-    struct perf_gpu_loop_ *was = l ? l->state : PERF_NULL_;
+    perf_gpu_loop was = PERF_ZERO;
 
     if (l) {
+        was = *l;
         memset(l, 0, sizeof *l);
         l->variant = -1;
     }
@@ -1934,7 +1948,7 @@ PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 {
     if (!PERF_LIKELY_(--ab->left >= 0) && (PERF_DISABLE || !perf_gpu_turn_(ab)))
-        ab->variant = -1;
+        return -1;
     return ab->variant;
 }
 

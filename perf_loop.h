@@ -25,19 +25,14 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use ---------------------------------------------------------
  *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
- *   PERF_LOOP_NO_MEMORY_    the state pointer of a loop that got no memory
- *   PERF_LOOP_IS_ONE_, PERF_LOOP_KIND_  1: it is neither NULL nor that; its kind: 1 bench, 2 A/B,
- *                           3 race, 0 none
+ *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_pairs_, perf_pairs_judge_    pairs, their bets and the interval of their log ratios;
- *                           the verdict from them
+ *   perf_pairs_judge_       a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
- *   PERF_LOOP_MAX_SAMPLES_  the most that anybody may ask for
- *   perf_timer_since_       ns from one reading to another, also below 0
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -552,7 +547,7 @@ PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
         low = between[i][PERF_PROBE_TRIES_ / 2];
         high = among[i][PERF_PROBE_TRIES_ / 2];
         to->pause_ns[i] = perf_least_(low, high);
-        doubt = perf_most_(doubt, perf_gap_(low, high));
+        doubt = perf_most_(doubt, perf_fabs_(low - high));
     }
     i = PERF_BY_WALL_;
     to->pause_doubt_ns = doubt + 0.5 * (between[i][PERF_PROBE_TRIES_ - 2] - between[i][1]);
@@ -1177,7 +1172,7 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
     if (n >= 30) {
         early = perf_summarize(x, n / 3);
         late = perf_summarize(x + (n - n / 3), n / 3);
-        if (perf_gap_(early.p50, late.p50) > 0.05 * all->p50 &&
+        if (perf_fabs_(early.p50 - late.p50) > 0.05 * all->p50 &&
             (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
             w |= PERF_WARN_DRIFT;
     }
@@ -1546,7 +1541,7 @@ PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
     perf_sort_values_(d, n);
     c.at = perf_quantile_(d, n, 0.5);
     for (k = 0; k < n; k++)
-        d[k] = perf_gap_(d[k], c.at);
+        d[k] = perf_fabs_(d[k] - c.at);
     perf_sort_values_(d, n);
     c.spread = perf_quantile_(d, n, 0.5);
     c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt_(PERF_CAST_(double, n));
@@ -1562,7 +1557,7 @@ PERF_COLD_FN_ perf_centre_ perf_race_centre_of_(const perf_loop_state_ *s, int i
 /* How far the ratio is from the threshold, as logs. */
 PERF_FN double perf_race_margin_(const perf_loop_state_ *s, double ratio)
 {
-    return perf_gap_(ratio, perf_log_(perf_rule_threshold_(&s->ask.accept.rule)));
+    return perf_fabs_(ratio - perf_log_(perf_rule_threshold_(&s->ask.accept.rule)));
 }
 
 /* The difference of two ratios that does not matter, this far from the threshold. */
@@ -1577,7 +1572,7 @@ PERF_FN double perf_race_trifle_(double margin)
 PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b,
                                     double trifle)
 {
-    const double gap = perf_gap_(a.at, b.at);
+    const double gap = perf_fabs_(a.at - b.at);
     const double sure = PERF_SURE_ * PERF_SURE_ + 2.0 * perf_log_(s->variants - 1.0);
 
     return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
@@ -1717,7 +1712,7 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
     const double       threshold = perf_rule_threshold_(&s->ask.accept.rule);
     const double       ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at);
     const perf_centre_ a = perf_race_owed_(s, 0), b = perf_race_owed_(s, i);
-    const double       share = a.at - b.at, gap = perf_gap_(a.at, b.at);
+    const double       share = a.at - b.at, gap = perf_fabs_(a.at - b.at);
     double             in_full;
 
     if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
@@ -1746,7 +1741,7 @@ PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *s, int i)
         return 1;                               /* nothing has ever spoken against it             */
     if (same_side && perf_race_margin_(s, longer.at) > 2.0 * longer.error)
         return 1;
-    return precise && perf_gap_(all.at, longer.at) <= 0.5 * margin;
+    return precise && perf_fabs_(all.at - longer.at) <= 0.5 * margin;
 }
 
 /* The slowest slice, without what is not timed. */
@@ -1992,6 +1987,22 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
     return 0;
 }
 
+/* Only that variant runs; below 0: all do, and every report notes a number that is too high. */
+PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (variant >= s->variants && r) {
+        PERF_SET_(&r->bad_variant, 1u);
+        perf_fail_(r, PERF_ERANGE);
+    }
+    if (variant < 0 || variant >= s->variants)
+        return;
+    s->forced = variant;
+    s->running = 1;
+    s->order[0] = PERF_CAST_(unsigned char, variant);
+}
+
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
@@ -2022,15 +2033,7 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     s->typical = m == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
     s->look_at = 32;
-    s->forced = perf_variant(name, -1);
-    if (s->forced >= k) {
-        s->forced = -1;
-        perf_variant_bad_(PERF_ERANGE);
-    }
-    if (s->forced >= 0) {
-        s->running = 1;
-        s->order[0] = PERF_CAST_(unsigned char, s->forced);
-    }
+    perf_race_force_(s, perf_variant(name, -1));
     if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
         (kind == 3 && !s->typical) || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
         (void)perf_loop_stop_(s, PERF_EINVAL);
@@ -2054,32 +2057,23 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, cons
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
 }
 
-/* What a verdict from pairs rests on. */
-typedef struct perf_pairs_ {
-    const perf_seq *bets;
-    perf_interval   kept;               /* of the log ratio                                       */
-    double         *logs;               /* log ratios, n of them; they are sorted                 */
-    size_t          n;
-    double          tick;               /* the step of the clock, as a log                        */
-} perf_pairs_;
-
-/* What the bets decided, with the interval that goes with them. */
-PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_pairs_ *e,
-                                     const perf_compare_opts *o)
+/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
+PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
+                                     double *logs, size_t n, const perf_compare_opts *o)
 {
     int by_median;
 
-    v->excluded = e->bets->excluded;
-    perf_verdict_finish_(v, e->kept, PERF_CAST_(double, v->pairs), o);
-    perf_sort_values_(e->logs, e->n);
-    if (perf_lopsided_(e->logs, e->n, 2.58, e->tick))
+    v->excluded = bets->excluded;
+    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
         v->warnings |= PERF_WARN_SHAPE;
     by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
     if (by_median && v->decision == PERF_ACCEPT)
         v->reason = "the median of the pairs' ratios clears the threshold";
     else if (by_median && v->decision == PERF_REJECT)
         v->reason = "the median of the pairs' ratios misses the threshold";
-    if (v->decision == PERF_ACCEPT && e->bets->decision != PERF_ACCEPT)
+    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
         perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
@@ -2088,7 +2082,8 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(perf_loop_state_ *s, int i, size_t 
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
-    perf_pairs_    e;
+    perf_seq          bets;
+    size_t            logs;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
@@ -2105,12 +2100,10 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(perf_loop_state_ *s, int i, size_t 
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_race_keep_(s);
     v.pairs = n;
-    e.bets = q;
-    e.kept = s->arm[i].kept;
-    e.logs = s->logs;
-    e.n = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-    e.tick = perf_race_tick_(s, i, 0);
-    perf_pairs_judge_(&v, &e, &o);
+    bets = *q;
+    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
+    logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
+    perf_pairs_judge_(&v, &bets, s->arm[i].kept, s->logs, logs, &o);
     if (perf_race_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
                               "wait for others who work for it?");

@@ -925,17 +925,17 @@ PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
 /* Adds what a thread has counted and measured to what all have. */
 PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
-    const perf_loop_arm_ *slices = hand->state->arm;
-    const perf_loop_     *own = &hand->state->loop;
-    int                   i;
+    const perf_loop_ *own = &hand->state->loop;
+    const size_t      count = hand->state->arm->count;
+    int               i;
 
     for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
         double *counter = perf_counter_of_(&all->loop, own->counter[i]);
         if (counter)
             *counter += own->value[i];
     }
-    memcpy(all->arm->ns + all->arm->count, slices->ns, slices->count * sizeof(double));
-    all->arm->count += slices->count;
+    memcpy(all->arm->ns + all->arm->count, hand->state->arm->ns, count * sizeof(double));
+    all->arm->count += count;
     sum->iterations += hand->result.iterations;
     sum->warnings |= hand->result.warnings;
     if (hand->result.first_ns > sum->first_ns)

@@ -25,7 +25,7 @@ PERF_BEGIN_DECLS
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
  *   perf_random_        64 random bits from a state of the caller's (splitmix64)
  *   perf_fabs_, perf_least_, perf_most_     size, smaller and larger of two numbers
- *   perf_gap_, perf_or_default_     distance of two numbers; x in low .. high, or `otherwise`
+ *   perf_or_default_    x, at least low, at most high; `otherwise` where it is not above 0
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
@@ -101,12 +101,6 @@ PERF_FN double perf_most_(double a, double b)
     if (a > b)
         return a;
     return b;
-}
-
-/* How far apart two numbers are. */
-PERF_FN double perf_gap_(double a, double b)
-{
-    return perf_fabs_(a - b);
 }
 
 /* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */

@@ -615,7 +615,9 @@ PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
 /* Nanoseconds of one of them; r NULL: of a reading of the counter. */
 PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
 {
-    return r && r->clock ? 1.0 : perf_tick_ns_();
+    if (r && r->clock)
+        return 1.0;
+    return perf_ticks_to_ns(1);
 }
 
 /* ---- names ---- */

@@ -56,12 +56,14 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-/* An option of a schedule: 0 means 1, negative none. */
-PERF_FN int perf_schedule_steps_(int asked)
+/* An option of a schedule: 0 means `otherwise`, negative none. */
+PERF_FN int perf_schedule_steps_(int asked, int otherwise)
 {
     if (asked < 0)
         return 0;
-    return asked ? asked : 1;
+    if (asked == 0)
+        return otherwise;
+    return asked;
 }
 
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
@@ -72,36 +74,46 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 
     if (opts)
         o = *opts;
-    o.skip = o.skip < 0 ? 0 : o.skip;
-    o.wait = perf_schedule_steps_(o.wait);
-    o.warmup = perf_schedule_steps_(o.warmup);
-    o.active = o.active > 0 ? o.active : 3;
-    o.repeat = o.repeat < 0 ? 0 : o.repeat;
+    o.skip = perf_schedule_steps_(o.skip, 0);
+    o.wait = perf_schedule_steps_(o.wait, 1);
+    o.warmup = perf_schedule_steps_(o.warmup, 1);
+    if (o.active <= 0)
+        o.active = 3;
+    o.repeat = perf_schedule_steps_(o.repeat, 0);
     s.opts = o;
-    s.phase = PERF_DISABLE ? PERF_PHASE_DONE : PERF_PHASE_WAIT;
+    s.phase = PERF_PHASE_WAIT;
+    if (PERF_DISABLE)
+        s.phase = PERF_PHASE_DONE;
     s.open = !PERF_DISABLE;
     s.was_on = r && !PERF_GET_(&r->off);
     perf_enable(0);
     return s;
 }
 
+/* The phase of the step that has begun; *cycle: its cycle, 0 while steps are skipped. */
 PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
 {
     const perf_schedule_opts *o = &s->opts;
-    int64_t warm = PERF_CAST_(int64_t, o->wait) + o->warmup, all = warm + o->active, n;
-    int64_t step = PERF_CAST_(int64_t, s->step) - 1 - o->skip;
+    const int64_t             warm = PERF_CAST_(int64_t, o->wait) + o->warmup;
+    const int64_t             length = warm + o->active;
+    const int64_t             step = PERF_CAST_(int64_t, s->step) - 1 - o->skip;
+    int64_t                   within, over;
 
     *cycle = 0;
     if (step < 0)
         return PERF_PHASE_WAIT;
-    n = o->repeat && step / all >= o->repeat ? o->repeat : step / all + 1;
-    *cycle = PERF_CAST_(uint64_t, n);
-    if (step / all >= n)
+    over = step / length;                           /* cycles that are complete                   */
+    *cycle = PERF_CAST_(uint64_t, over + 1);
+    if (o->repeat && over >= o->repeat) {
+        *cycle = PERF_CAST_(uint64_t, o->repeat);
         return PERF_PHASE_DONE;
-    step %= all;
-    if (step < o->wait)
+    }
+    within = step % length;
+    if (within < o->wait)
         return PERF_PHASE_WAIT;
-    return step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+    if (within < warm)
+        return PERF_PHASE_WARMUP;
+    return PERF_PHASE_ACTIVE;
 }
 
 PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
@@ -122,12 +134,16 @@ PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
 
 PERF_FN perf_status perf_schedule_end(perf_schedule *s)
 {
+    if (PERF_DISABLE && (!s || !s->open))
+        return PERF_EDISABLED;
     if (!s || !s->open)
-        return PERF_DISABLE ? PERF_EDISABLED : PERF_ESTATE;
+        return PERF_ESTATE;
     perf_enable(s->was_on);
     s->open = 0;
     s->phase = PERF_PHASE_DONE;
-    return s->recorded ? PERF_OK : PERF_ENODATA;
+    if (!s->recorded)
+        return PERF_ENODATA;
+    return PERF_OK;
 }
 
 PERF_END_DECLS

@@ -19,9 +19,6 @@
 
 PERF_BEGIN_DECLS
 
-/* Static English text of one warning bit (1u << n); never NULL. */
-PERF_FN const char *perf_warning_text(uint32_t bit);
-
 /* >>summary: without an array the status is PERF_EINVAL, or else the answer is NaN ------- */
 
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
@@ -137,14 +134,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 /* >>private: bodies, callees before their callers -------------------------------------------- */
 
 /* ---- summary ---- */
-
-#define PERF_WARN_TEXT_(name, bit, text) if (b == 1u << (bit)) return text;
-PERF_FN const char *perf_warning_text(uint32_t b)
-{
-    PERF_WARN_LIST_(PERF_WARN_TEXT_)
-    return "unknown warning";
-}
-#undef PERF_WARN_TEXT_
 
 /* 0 -> 0.95; NaN for what is no sensible two-sided confidence. */
 PERF_FN double perf_confidence_(double c)

@@ -2,7 +2,7 @@
  *
  *     int v = perf_variant("parser", 0);       // PERF_VARIANT="parser=B" in the environment: 1
  *
- * Sections (search for ">>"):  variant  internal  private
+ * Sections (search for ">>"):  variant  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_VARIANT_H
 #define PERF_VARIANT_H
@@ -22,9 +22,6 @@ PERF_BEGIN_DECLS
  * Reads the environment at each call (some 100 ns): keep the answer.  Works with PERF_DISABLE=1,
  * too, as a shipped program needs it.  Any thread, while none changes the environment.           */
 PERF_FN int perf_variant(const char *name, int otherwise);
-
-/* >>internal: what other headers may use ---------------------------------------------------------
- *   perf_variant_bad_  a mistyped rollback must not pass in silence: every report notes it       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -46,17 +43,6 @@ PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
     if (!n || v > PERF_VARIANT_LAST_)
         return -1;
     return v;
-}
-
-/* A mistyped rollback must not pass in silence: every report notes it. */
-PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (r) {
-        PERF_SET_(&r->bad_variant, 1u);
-        perf_fail_(r, why);
-    }
 }
 
 /* "=B" of an entry "name=B"; *end: behind it.  -1: no number follows, -2: not an entry's value. */
@@ -107,16 +93,22 @@ PERF_COLD_FN_ int perf_variant_find_(const char *list, const char *name)
 
 PERF_FN int perf_variant(const char *name, int otherwise)
 {
-    const char *list = perf_getenv_("PERF_VARIANT");
-    int         variant = -2;
+    const char     *list = perf_getenv_("PERF_VARIANT");
+    perf_registry_ *r;
+    int             variant = -2;
 
     if (list && name)
         variant = perf_variant_find_(list, name);
+    if (variant >= 0)
+        return variant;
+    r = PERF_NULL_;
     if (variant == -1)
-        perf_variant_bad_(PERF_EFORMAT);
-    if (variant < 0)
-        return otherwise;
-    return variant;
+        r = perf_registry_get_();
+    if (r) {                            /* a mistyped rollback must not pass in silence: every    */
+        PERF_SET_(&r->bad_variant, 1u); /* report notes it                                        */
+        perf_fail_(r, PERF_EFORMAT);
+    }
+    return otherwise;
 }
 
 PERF_END_DECLS

@@ -1,10 +1,10 @@
-/* perf_verdict.h - the words of an answer: summaries, rules, verdicts, warnings.  Types only.
+/* perf_verdict.h - the words of an answer: summaries, rules, verdicts, warnings.  Types.
  *
  *     perf_rule rule = {PERF_RULE_REDUCTION, PERF_METRIC_P95, 20, 0};   // p95 down by 20 %
  *
  * perf_stats.h fills them in; perf_bench.h hands them out.  A file that only declares or stores
  * them needs no more than this.
- * Sections (search for ">>"):  internal  warnings  summary  compare
+ * Sections (search for ">>"):  warnings  summary  compare  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_VERDICT_H
 #define PERF_VERDICT_H
@@ -12,8 +12,6 @@
 #include "perf_base.h"
 
 PERF_BEGIN_DECLS
-
-/* >>internal: perf_stats.h uses PERF_WARN_LIST_, the warnings as a list of X(name, bit, text). */
 
 /* >>warnings ---------------------------------------------------------------------------------- */
 
@@ -47,6 +45,9 @@ PERF_BEGIN_DECLS
 /* The bits by name; `warnings` fields hold any number of them. */
 typedef enum perf_warning { PERF_WARN_LIST_(PERF_WARN_ENUM_) PERF_WARN_NONE = 0 } perf_warning;
 #undef PERF_WARN_ENUM_
+
+/* Static English text of one warning bit (1u << n); never NULL. */
+PERF_FN const char *perf_warning_text(uint32_t bit);
 
 /* An estimate with the bounds of its confidence interval. */
 typedef struct perf_interval {
@@ -165,6 +166,18 @@ typedef struct perf_verdict {
     double        led_ratio;            /* after longer leads, where that withheld it; else 0     */
     char          text[400];            /* filled by perf_verdict_text                            */
 } perf_verdict;
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+#define PERF_WARN_TEXT_(name, number, text)                                                       \
+    if (bit == 1u << (number))                                                                    \
+        return text;
+PERF_FN const char *perf_warning_text(uint32_t bit)
+{
+    PERF_WARN_LIST_(PERF_WARN_TEXT_)
+    return "unknown warning";
+}
+#undef PERF_WARN_TEXT_
 
 PERF_END_DECLS
 

@@ -1,12 +1,10 @@
 # perf_stats.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_stats.h; cython/README.md shows the use.
-from libc.stdint cimport uint32_t
 from perfh.perf_base cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_stats.h" nogil:
-    const char *perf_warning_text(uint32_t bit) noexcept
     perf_summary perf_summarize(const double *x, size_t n) noexcept
     perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
             double confidence) noexcept

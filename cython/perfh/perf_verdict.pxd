@@ -29,6 +29,8 @@ cdef extern from "perf_verdict.h" nogil:
         PERF_WARN_PAUSES
         PERF_WARN_NONE
 
+    const char *perf_warning_text(uint32_t bit) noexcept
+
     ctypedef struct perf_interval:
         double low
         double estimate
