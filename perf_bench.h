@@ -144,12 +144,13 @@ PERF_FN const char *perf_result_text(perf_result *r);
 #define PERF_KEEP_SIZE_(x)          /* of the value: a bit-field has no sizeof */                 \
     sizeof((void)0, __builtin_choose_expr(__builtin_classify_type(x) == 5, 0, (x)))
 #endif
-#define PERF_KEEP_HAS_NONE_(x)      /* 8: floating, 9: complex, -1 or 19: a vector */ \
-    (__builtin_classify_type(x) == 8   ? PERF_KEEP_SIZE_(x) > 8                                   \
-     : __builtin_classify_type(x) == 9 ? 1                                                        \
-     : __builtin_classify_type(x) == -1 || __builtin_classify_type(x) == 19                       \
-         ? PERF_KEEP_SIZE_(x) < 16 || PERF_KEEP_SIZE_(x) > PERF_KEEP_WIDEST_                      \
-         : 0)
+#define PERF_KEEP_IS_VECTOR_(x)                                                                   \
+    (__builtin_classify_type(x) == -1 || __builtin_classify_type(x) == 19)
+#define PERF_KEEP_HAS_NONE_(x)      /* 8: floating, 9: complex */                                 \
+    ((__builtin_classify_type(x) == 8 && PERF_KEEP_SIZE_(x) > 8) ||                               \
+     __builtin_classify_type(x) == 9 ||                                                           \
+     (PERF_KEEP_IS_VECTOR_(x) &&                                                                  \
+      (PERF_KEEP_SIZE_(x) < 16 || PERF_KEEP_SIZE_(x) > PERF_KEEP_WIDEST_)))
 #if defined(__cplusplus)
 #define PERF_KEEP_(x)                                                                             \
     do {                                                                                          \
