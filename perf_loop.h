@@ -2253,15 +2253,19 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_st
     return "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-/* An arm that takes little longer than an empty loop is no ground for a verdict. */
-PERF_COLD_FN_ void perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
+/* An arm that takes little longer than an empty loop is no ground for a verdict.  1: it is withheld
+ * for that.                                                                                      */
+PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
 {
+    const int decided = v->decision != PERF_INCONCLUSIVE;
+
     if (of_candidate & PERF_WARN_EMPTY_BODY)
         perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
                              "deleted? perf_keep() its result");
     else if (of_baseline & PERF_WARN_EMPTY_BODY)
         perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it "
                              "deleted? perf_keep() its result");
+    return decided && v->decision == PERF_INCONCLUSIVE;
 }
 
 /* The verdict on variant i after n rounds; of the baseline, and of one that is forced, there is
@@ -2349,8 +2353,8 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
             base = seen;
         else
             r.warnings |= e->verdict.warnings;
-        perf_race_veto_(s, i, &e->verdict);
-        perf_race_no_body_(&e->verdict, base, seen);
+        if (!perf_race_no_body_(&e->verdict, base, seen))
+            perf_race_veto_(s, i, &e->verdict);
     }
     if (r.rounds && perf_race_turns_apart_(s))
         r.warnings |= PERF_WARN_TURNS;
