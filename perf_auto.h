@@ -730,6 +730,8 @@ PERF_OUTLINE_FN_ perf_auto_thread_ *perf_auto_thread_get_(void)
         t->functions = perf_pages_(sizeof *a, 1);
     if (t)
         a = PERF_CAST_(perf_auto_thread_ *, t->functions);
+    if (t && !a)
+        perf_fail_(t->home, PERF_ENOMEM);
     if (a) {                                    /* perhaps of a thread that has ended             */
         a->inside = 0;
         a->depth = 0;
