@@ -316,20 +316,27 @@ PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
     }
 }
 
+/* Columns of a terminal that a name takes. */
+PERF_COLD_FN_ size_t perf_columns_(const char *name)
+{
+    size_t      columns = 0;
+    perf_char_  c;
+
+    for (; *name; name += c.bytes) {
+        c = perf_char_of_(name);
+        columns += perf_char_columns_(c);
+    }
+    return columns;
+}
+
 /* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
  * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
 PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
-    size_t      columns = 0, shown = 0, wide;
-    const char *s;
-    perf_char_  c;
-    int         cut;
+    const int  cut = perf_columns_(name) > width;
+    size_t     shown = 0, wide;
+    perf_char_ c;
 
-    for (s = name; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        columns += perf_char_columns_(c);
-    }
-    cut = columns > width;
     for (; *name; name += c.bytes, shown += wide) {
         c = perf_char_of_(name);
         wide = perf_char_columns_(c);
@@ -347,10 +354,22 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
     return shown < width ? width - shown : 0;
 }
 
-/* The same, with blanks up to `width` columns. */
+/* Fills a column with a name, and blanks.  A longer one is cut within: names of one family, types
+ * and paths, often differ at their end alone.                                                    */
 PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
 {
-    perf_put_blanks_(o, perf_put_cut_(o, name, width));
+    const size_t end = width / 3;               /* columns of the end of a cut name               */
+    size_t       left = perf_columns_(name), room = width;
+    perf_char_   c;
+
+    if (left > width && end > 3) {
+        room = end + perf_put_cut_(o, name, width - end);
+        for (; left > room; name += c.bytes) {
+            c = perf_char_of_(name);
+            left -= perf_char_columns_(c);
+        }
+    }
+    perf_put_blanks_(o, perf_put_cut_(o, name, room));
 }
 
 /* Right-aligned in `width` columns, after at least one blank. */
