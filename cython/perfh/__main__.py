@@ -1,10 +1,49 @@
-"""perfh-config, or python -m perfh: where things are, for build systems."""
+"""perfh-config, or python -m perfh: where things are, for build systems.  python -m perfh run: a
+script with scopes around its functions."""
 import argparse
+import os
+import sys
 
 import perfh
 
 
+def run(arguments):
+    """python -m perfh run [--only PATTERN]... [--view V] [--flame F] [--trace F] script.py ..."""
+    parser = argparse.ArgumentParser(prog="python -m perfh run", description="Runs a script; its functions are scopes.")
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN",
+                        help="modules whose functions count, as pkg.*; may be given again; __main__ is "
+                        "the script.  Default: all whose file lies below the script's folder")
+    parser.add_argument("--view", default="table", choices=("table", "tree", "csv", "json", "diagnosis"))
+    parser.add_argument("--flame", metavar="FILE", help="a page that shows where the time went")
+    parser.add_argument("--trace", metavar="FILE", help="Chrome JSON; .pftrace: Perfetto")
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    o = parser.parse_args(arguments)
+    if not os.path.exists(o.script):
+        parser.error(f"no such script: {o.script}")
+    folder = os.path.dirname(os.path.abspath(o.script))
+    sys.argv = [o.script, *o.arguments]
+    sys.path[0] = folder
+    with open(o.script, "rb") as f:
+        code = compile(f.read(), os.path.abspath(o.script), "exec")
+    main = type(sys)("__main__")            # what pickle looks for
+    main.__file__ = os.path.abspath(o.script)
+    sys.modules["__main__"] = main
+    with perfh.auto(*o.only, folder=folder):
+        try:
+            exec(code, main.__dict__)
+        finally:
+            perfh.report(view=o.view)
+            if o.flame:
+                perfh.export(o.flame)
+            if o.trace:
+                perfh.trace_save(o.trace)
+
+
 def main():
+    if sys.argv[1:2] == ["run"]:
+        run(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="perfh-config", description="Where perfh's files are.")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--includedir", action="store_const", dest="get", const=perfh.get_include,

@@ -2,6 +2,7 @@
 """perf.h for Python code.  Everything lands in the one registry of the process, with the scopes of
 all Cython, C and C++ modules.  A `with` costs some 0.1 us of Python beside the scope's own cost."""
 import array
+import fnmatch
 import functools
 import inspect
 import os
@@ -11,7 +12,7 @@ import types
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 from perfh.perf cimport *
 from perfh.perf_diagnosis cimport perf_diagnose, perf_diagnosis
@@ -644,6 +645,150 @@ def status():
 def status_text(int status):
     """English text of a status."""
     return perf_status_text(<perf_status>status).decode()
+
+
+# ---- functions that nobody marked ----------------------------------------------------------------
+
+cdef extern from "Python.h":
+    ctypedef struct PyObject:
+        pass
+    ctypedef struct PyFrameObject:
+        pass
+    ctypedef int (*Py_tracefunc)(PyObject *, PyFrameObject *, int, PyObject *)
+    void PyEval_SetProfile(Py_tracefunc function, PyObject *with_)
+    int PyTrace_CALL, PyTrace_RETURN
+
+
+cdef struct Opened:
+    perf_scope s
+    void *frame
+
+
+cdef class Chosen:
+    """Which functions become scopes, and their names."""
+    cdef tuple patterns
+    cdef object folder
+    cdef dict known                             # code: its name, or None
+    cdef readonly bint on
+
+    def __cinit__(self, patterns, folder):
+        self.patterns, self.folder, self.known, self.on = patterns, folder, {}, True
+
+    cdef object name_of(self, object frame, object code):
+        module = frame.f_globals.get("__name__")
+        module = module if isinstance(module, str) else "?"
+        if code.co_name in ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>"):
+            return None
+        if self.patterns:
+            if not any(fnmatch.fnmatchcase(module, one) for one in self.patterns):
+                return None
+        elif self.folder is None or not code.co_filename.startswith(self.folder):
+            return None
+        if module == "perfh" or module.startswith("perfh."):
+            return None
+        if module == "__main__":
+            module = os.path.splitext(os.path.basename(code.co_filename))[0]
+        return utf8(f"{module}.{getattr(code, 'co_qualname', code.co_name)}".replace(".<locals>", ""))
+
+    cdef object look_up(self, object frame):
+        code = frame.f_code
+        try:
+            return self.known[code]
+        except KeyError:
+            name = self.known[code] = self.name_of(frame, code)
+            return name
+
+
+cdef class OfThread:
+    """The scopes of functions that a thread has open."""
+    cdef Chosen chosen
+    cdef Opened *stack
+    cdef size_t n, room
+
+    def __dealloc__(self):
+        free(self.stack)
+
+    cdef int enter(self, PyFrameObject *frame) except -1:
+        cdef bytes name = self.chosen.look_up(<object><PyObject *>frame)
+        cdef Opened *more
+        if name is None:
+            return 0
+        if self.n == self.room:
+            more = <Opened *>realloc(self.stack, (self.room * 2 + 64) * sizeof(Opened))
+            if not more:
+                return 0
+            self.stack, self.room = more, self.room * 2 + 64
+        self.stack[self.n].frame = frame
+        self.stack[self.n].s = perf_scope_begin(name)
+        self.n += 1
+        return 0
+
+    cdef void leave(self, void *frame) noexcept:
+        if self.n and self.stack[self.n - 1].frame == frame:
+            self.n -= 1
+            perf_scope_end(&self.stack[self.n].s)
+
+
+cdef int function_event(PyObject *with_, PyFrameObject *frame, int what, PyObject *value) noexcept:
+    cdef OfThread t = <OfThread><object>with_
+    if not t.chosen.on:
+        PyEval_SetProfile(NULL, NULL)
+    elif what == PyTrace_CALL:
+        t.enter(frame)
+    elif what == PyTrace_RETURN:                # also where an exception leaves the function
+        t.leave(frame)
+    return 0
+
+
+cdef void watch_thread(Chosen chosen):
+    cdef OfThread t = OfThread()
+    t.chosen = chosen
+    PyEval_SetProfile(function_event, <PyObject *>t)        # keeps it
+
+
+class Auto:
+    """What auto() returns: stop() ends it, as does the end of a `with` block."""
+
+    def __init__(self, chosen):
+        self._chosen = chosen
+
+    def stop(self):
+        stop_watching(self._chosen)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        self.stop()
+        return False
+
+
+def stop_watching(Chosen chosen):
+    if chosen.on:
+        chosen.on = False
+        threading.setprofile(None)
+        PyEval_SetProfile(NULL, NULL)
+
+
+def auto(*patterns, folder=None):
+    """Makes scopes of all functions of modules whose names fit: perfh.auto("pkg", "pkg.*").
+
+    Calls from now on, of this thread and of threads that begin later.  folder: of all functions whose
+    file lies below it, where no pattern is given.  Comprehensions and lambdas belong to the function
+    around them.  Every call of a Python function costs more meanwhile, least where the module does not
+    fit.  It takes the place of another profiler (sys.setprofile).  Returns an object with stop(),
+    which also ends a `with`."""
+    cdef Chosen chosen
+    if not patterns and folder is None:
+        raise ValueError('auto: which modules? perfh.auto("pkg", "pkg.*")')
+    chosen = Chosen(tuple(str(one) for one in patterns),
+                    None if folder is None else os.path.join(os.path.abspath(folder), ""))
+
+    def begin(frame, event, value):
+        watch_thread(chosen)
+    threading.setprofile(begin)
+    watch_thread(chosen)
+    return Auto(chosen)
 
 
 # ---- how long, which is faster -----------------------------------------------------------------

@@ -8,6 +8,7 @@ install_perfh
 cd "$work"
 try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.py"
 try 'workers come back' python3 "$root/tests/cython/workers.py"
+try 'functions that nobody marked' python3 "$root/tests/cython/auto.py"
 try 'the version' [ "$(python3 -c 'import perfh; print(perfh.__version__)')" = \
     "$(sh "$root/tests/version.sh")" ]
 
