@@ -86,9 +86,17 @@
 #ifdef PERF_AUTO                /* -finstrument-functions leaves our functions out: perf_auto.h   */
 #define PERF_OURS_ PERF_ATTR_((__no_instrument_function__))
 #define PERF_FN static inline PERF_OURS_
+#define PERF_OUTLINE_FN_ PERF_FN PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_ PERF_OUTLINE_FN_
+#define PERF_INLINE_FN_ PERF_FN PERF_ATTR_((__always_inline__))
 #else
 #define PERF_OURS_
 #define PERF_FN static inline                   /* every public function: no symbol, no link      */
+/* Never inlined: OUTLINE for functions that run often, COLD for those that seldom run.  They are
+ * `inline` as well, so that an unused one leaves no code at -O0.                                 */
+#define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
 #endif
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -214,21 +222,8 @@ PERF_FN const char *perf_status_text(perf_status s);
 #define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
 #define PERF_THREAD_ __thread
 #endif
-/* Never inlined: OUTLINE for functions that run often, COLD for those that seldom run.  They are
- * `inline` as well, so that an unused one leaves no code at -O0.                                 */
-#ifdef PERF_AUTO
-#define PERF_OUTLINE_FN_ PERF_FN PERF_ATTR_((__noinline__, __nothrow__))
-#define PERF_COLD_FN_ PERF_OUTLINE_FN_
-#define PERF_HOT_FN_ PERF_OUTLINE_FN_
-#define PERF_INLINE_FN_ PERF_FN PERF_ATTR_((__always_inline__))
-#define PERF_COLD_DECL_ PERF_FN
-#else
-#define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
-#define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
-#define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
-#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
-#define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* the prototype of a COLD one    */
-#endif
+#define PERF_HOT_FN_    PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
+#define PERF_COLD_DECL_ PERF_FN PERF_ATTR_((__nothrow__))       /* the prototype of a COLD one    */
 
 /* NOTES: images find each other by ELF notes.  ONE_CORE: one core serves all files, put in place
  * by an early constructor.  Elsewhere (tcc, Windows, macOS, 32 bits) each file has a core.       */
