@@ -120,6 +120,7 @@ PERF_FN void ab_push(ab_values *v, double x)
 typedef struct ab_run {
     char     *id;                       /* NULL: the file names none                              */
     char     *machine;                  /* NULL: the file does not say                            */
+    char     *label;                    /* of what was measured, as a commit; NULL: no label      */
     double    time;                     /* seconds since the epoch; 0: the file does not say      */
     ab_values v[2];
 } ab_run;
@@ -318,6 +319,7 @@ PERF_FN void ab_forget(ab_series *s)
     for (k = 0; k < s->runs; k++) {
         free(s->run[k].id);
         free(s->run[k].machine);
+        free(s->run[k].label);
         free(s->run[k].v[0].x);
         free(s->run[k].v[1].x);
     }
@@ -393,6 +395,7 @@ PERF_FN void ab_absorb_run_(ab_series *t, ab_run *from, char *id)
         return;
     }
     free(r->machine);
+    free(r->label);
     free(from->id);
     from->id = r->id;                               /* the same text as id                        */
     *r = *from;

@@ -39,7 +39,7 @@ static const char help[] =
     "                                            which is slowest; or traces of perf.h into one\n"
     "       perf-ab convert FILE... --to F       in another tool's format: google go openmetrics csv\n"
     "                                            results; of .hlog: percentiles bars prometheus otlp\n"
-    "       perf-ab history FILE... [--json F]   medians of many runs as curves, what changed most first\n"
+    "       perf-ab history FILE...   medians of many runs as curves, and what changed for good\n"
     "       perf-ab diagnose TRACE...            five lines for traces of torch.profiler: what bounds\n"
     "                                            the program, where, what to try (docs/diagnose.md)\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"

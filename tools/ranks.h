@@ -209,8 +209,8 @@ PERF_FN void ab_list_runs(ab_scopes *scopes, const ab_set *set)
                 continue;
             json_object_set_new(listed, r->id, json_true());
             json_array_append_new(scopes->runs, json_pack(
-                "{s:s, s:f, s:s, s:s, s:s, s:s}", "run", r->id, "time", r->time, "machine",
-                r->machine ? r->machine : "", "cpu", "", "compiler", "", "build", ""));
+                "{s:s, s:f, s:s, s:s, s:s, s:s, s:s}", "run", r->id, "time", r->time, "label",
+                r->label ? r->label : "", "machine", r->machine ? r->machine : "", "cpu", "", "compiler", "", "build", ""));
         }
     json_decref(listed);
 }

@@ -98,7 +98,7 @@ PERF_FN void json_provenance_(const ab_json *j)
     for (i = 0; i < j->s->set->n; i++)
         for (k = 0; k < j->s->set->s[i].runs; k++) {
             ab_run     *run = &j->s->set->s[i].run[k];
-            const char *machine;
+            const char *machine, *label;
             r = run->id ? json_object_get(which, run->id) : NULL;
             if (!r && json_array_size(runs) == 1)
                 r = json_array_get(runs, 0);
@@ -107,6 +107,9 @@ PERF_FN void json_provenance_(const ab_json *j)
             run->time = t > 0.0 && t < 1e12 ? t : run->time;
             if (machine && !run->machine)
                 run->machine = ab_copy(machine, strlen(machine));
+            label = json_text_(r, "label", NULL);
+            if (label && !run->label)
+                run->label = ab_copy(label, strlen(label));
         }
     json_decref(which);
 }

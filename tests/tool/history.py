@@ -3,8 +3,11 @@
 
     history.py TOOL
 """
+import html.parser
 import json
+import math
 import os
+import random
 
 from tool import DATA, Checks
 
@@ -14,6 +17,64 @@ def night(c, k, machine="box", factor=1.0):
         "perf_results": 1, "runs": [{"run": "a", "time": 1795600000 + 86400 * k, "machine": machine}],
         "benchmarks": [{"name": n, "unit": "ns", "run": "a", "samples": [m * f * factor] * 3}
                        for n, m, f in (("steady", 100, 1), ("step", 5000, 1.12 if k >= 30 else 1))]}))
+
+
+class Page(html.parser.HTMLParser):
+    """What is open, what was closed wrongly, what is loaded."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.loads, self.seen = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.loads += [v for k, v in attrs if k in ("src", "href")]
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def changes(c):
+    """A step is found and dated on every later night; noise alone is not one; each form says it."""
+    dice = random.Random(11)
+
+    def history(name, step, creep=0.0, nights=60):
+        return {"perf_results": 1, "runs": [{"run": str(k), "time": 1795600000 + 86400 * k, "machine": "box", "label": f"c{k:02}"}
+                                            for k in range(nights)],
+                "benchmarks": [{"name": name, "unit": "ns", "run": str(k), "samples": [
+                    100 * (step if k >= 30 else 1) * (1 + creep) ** k * math.exp(dice.gauss(0, 0.02)) for _ in range(7)]}
+                    for k in range(nights)]}
+
+    page, note = c.work / "page.html", c.work / "note.md"
+    name = "st<e>p & \"it\" | *x*"
+    for nights in (40, 60):
+        file = c.file("step.json", json.dumps(history(name, 1.12, nights=nights)))
+        out = c.status(0, "history", file, "--html", page, "--markdown", note, has=f"since run 31 of {nights} (c30, 2026-12-25)")
+        c.check(" % since run" in out and "+1" in out, out)
+    text = page.read_text()
+    parsed = Page(text)
+    c.check(not parsed.loads and "http" not in text and "url(" not in text, f"the page loads {parsed.loads}")
+    c.check(not parsed.wrong and parsed.open == [], f"the page is not closed: {parsed.open} {parsed.wrong}")
+    c.check(text.count("<circle") == 60 and text.count('class="cut"') == 1 and text.count('class="level"') == 2, "points, levels")
+    c.check("st&lt;e&gt;p &amp; &quot;it&quot;" in text and "prefers-color-scheme:dark" in text and "width=device-width" in text, "page")
+    c.check("since run 31 of 60" in text and "<title>run 31, c30: " in text, "the change is not on the page")
+    c.check("st\\<e\\>p &amp; \"it\" \\| \\*x\\*" in note.read_text() and "1 of 1 histories" in note.read_text(), note.read_text())
+    found = json.loads(c.run("history", file, "--json", "-")[1])["benchmarks"][0]
+    c.check([p["at"] for p in found["changes"]] == [30] and 1.08 < found["changes"][0]["ratio"] < 1.16, f"{found['changes']}")
+    c.check(all(p["low"] <= p["median"] <= p["high"] for p in found["runs"]) and found["runs"][3]["label"] == "c03", "runs")
+    file = c.file("creep.json", json.dumps(history("creep", 1, 0.005)))
+    c.status(0, "history", file, has="creep: +")
+    quiet = [json.loads(c.run("history", c.file("quiet.json", json.dumps(history("quiet", 1))), "--json", "-")[1])
+             for _ in range(20)]
+    c.check(sum(bool(q["benchmarks"][0]["changes"]) for q in quiet) <= 2, "changes where nothing changed")
+    c.status(0, "history", file, "--markdown", "-", has="| creep | box | 60 |")
+    merged = c.work / "merged.json"
+    c.status(0, "merge", file, "-o", merged)
+    c.check(len(json.loads(merged.read_text())["benchmarks"]) == 60, "merged")
 
 
 def main():
@@ -50,7 +111,11 @@ def main():
     out = c.status(0, "history", bad, nights[0])
     c.check("\u009b" not in out, "a machine's name steers the terminal")
     c.status(3, "history", has="a history of which files?")
-    c.status(3, "history", "--html", nights[0], has="no such option")
+    c.status(3, "history", "--sideways", nights[0], has="no such option")
+    c.status(3, "history", nights[0], "--html", has="its value is missing")
+    c.status(3, "history", nights[0], "--html", "-", "--json", "-", has="two reports into one")
+    c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
+    changes(c)
     c.status(3, "history", "nowhere", has="cannot be opened")
     c.finish()
 
