@@ -115,7 +115,9 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
     for (; before != newest; before = mark) {
         for (mark = newest; mark->next != before; mark = mark->next) {
         }
-        age = mark->age_ns > mark->cpu_ns ? mark->age_ns : mark->cpu_ns;    /* known to 10 ms     */
+        age = mark->age_ns;                                                 /* known to 10 ms     */
+        if (age < mark->cpu_ns)
+            age = mark->cpu_ns;
         start.ns = mark->ns - age;
         perf_put_mark_(&table, mark, before ? before : &start);
     }
@@ -134,8 +136,10 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         m = PERF_ACQ_(&r->marks);
         PERF_LIBC_(memset)(&now, 0, sizeof now);
         status = perf_mark_read_(&now);
-        if (status != PERF_OK || !perf_lock_(r))
-            return status != PERF_OK ? status : PERF_ENOMEM;
+        if (status != PERF_OK)
+            return status;
+        if (!perf_lock_(r))
+            return PERF_ENOMEM;
         if (m == r->marks)
             break;
         perf_unlock_(r);                        /* another thread has marked meanwhile: again     */
@@ -143,7 +147,9 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
     now.name = perf_name_intern_(r, &site);
-    m = now.name ? PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m)) : PERF_NULL_;
+    m = PERF_NULL_;
+    if (now.name)
+        m = PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m));
     if (m) {
         *m = now;
         m->next = r->marks;

@@ -69,9 +69,11 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 /* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
 PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
 {
-    size_t letters = PERF_LIBC_(strlen)(word), shorter = length < letters ? length : letters;
+    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
     size_t head = 0, tail = 0;
 
+    if (shorter > letters)
+        shorter = letters;
     while (head < shorter && name[head] == word[head])
         head++;
     while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
@@ -92,7 +94,9 @@ PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
 
     for (said = 0; length && said < 3; said++) {
         PERF_LIBC_(memset)(text, 0, sizeof text);
-        PERF_LIBC_(memcpy)(text, name, length < 40 ? length : 40);
+        if (length > sizeof text - 1)
+            length = sizeof text - 1;
+        PERF_LIBC_(memcpy)(text, name, length);
         perf_putf_(o, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
         length = perf_env_unknown_(&at, &name);
     }
@@ -125,9 +129,9 @@ PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *r, const perf_
 
     while (m && m != r->member && id < m->inherited)
         m = m->parent;
-    names = m == r->member ? PERF_ACQ_(&r->names) : PERF_ACQ_(&m->names);
     if (m == r->member)
-        return names[id];
+        return PERF_ACQ_(&r->names)[id];
+    names = PERF_ACQ_(&m->names);
     if (!perf_family_has_(r->family, names) || !perf_family_has_(r->family, names[id]))
         return PERF_NULL_;
     return names[id];
@@ -177,10 +181,12 @@ PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, pe
         cell = PERF_ACQ_(&shown->cell);
         for (id = 1; id < room && perf_family_has_(r->family, cell); id++) {
             calls = perf_shown_calls_(r->family, PERF_ACQ_(&cell[id]));
-            name = calls ? perf_member_name_(r, m, id) : PERF_NULL_;
-            if (calls && !name)
+            if (!calls)
+                continue;
+            name = perf_member_name_(r, m, id);
+            if (!name)
                 c->whole = 0;
-            else if (name && PERF_KIND_HOST_(name->kind))
+            else if (PERF_KIND_HOST_(name->kind))
                 perf_children_add_(c, name->site.name, calls);
         }
     }

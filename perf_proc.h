@@ -43,12 +43,16 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
     }
     perf_put_(&o, file);
     f = fopen(text, "r");
-    text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
-    if (f)
+    text[0] = '\0';
+    if (f) {
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
         (void)fclose(f);
+    }
     PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
     s = PERF_LIBC_(strrchr)(text, ')');
-    for (s = s ? s : text; *s && at < room; s++) {
+    if (!s)
+        s = text;
+    for (; *s && at < room; s++) {
         if (*s >= '0' && *s <= '9') {
             number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
             at += s[1] < '0' || s[1] > '9';
@@ -66,9 +70,13 @@ PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 
     perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
     perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
-    began = hz ? stat[18] * (1000000000 / hz) : 0;
+    if (!hz)
+        return 0;
+    began = stat[18] * (1000000000 / hz);
     up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    return began && up[0] > began ? up[0] - began : 0;
+    if (!began || up[0] < began)
+        return 0;
+    return up[0] - began;
 }
 
 #else
