@@ -11,12 +11,13 @@
  * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
  * faults, context switches and processor time at best.  docs/counters.md has the whole story.
  * Optional: only files that count include it.
- * Sections (search for ">>"):  counters  private
+ * Sections (search for ">>"):  counters  loops  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_COUNTERS_H
 #define PERF_COUNTERS_H
 
 #include "perf_file.h"
+#include "perf_loop.h"
 #include "perf_proc.h"
 
 PERF_BEGIN_DECLS
@@ -74,6 +75,7 @@ typedef struct perf_counters {
     char        text[1000];             /* of perf_counters_text and perf_counters_why            */
     perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
     int         process, counting;
+    struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
 } perf_counters;
 
 /* Opens counters, which do not count yet; opts NULL: defaults.  Takes up to seven file descriptors
@@ -97,6 +99,37 @@ PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which);
 /* One line of English into c->text, which it returns: what was counted, instructions per cycle
  * (IPC), what was scaled, what is missing and why.  NULL gives "".                               */
 PERF_FN const char *perf_counters_text(perf_counters *c);
+
+/* >>loops: what an iteration costs in instructions, cycles, branches, misses --------------------
+ *
+ *     perf_counters c = perf_counters_open(NULL);
+ *     perf_ab ab = perf_ab_begin("sum", NULL);
+ *     perf_counters_loop(&c, &ab);
+ *     while ((v = perf_ab_next(&ab)) >= 0) { ... }
+ *     perf_rule rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_INSTRUCTIONS);
+ *     perf_verdict v = perf_counters_judge(&c, &rule);         // instructions down >= 5 %
+ *     perf_ab_result r = perf_ab_end(&ab);                     // what time says
+ *     perf_counters_close(&c);
+ *
+ * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
+ * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
+ * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
+ * the variant of an A/B loop counts as its body, and verdicts allow for two instructions of it.
+ * The median of each count is in the report and in files, as counters of the loop.               */
+
+/* Makes a bench or A/B loop count: after its begin, before its first next.  Up to 12 rounds, and no
+ * more than a tenth of max_seconds after the third; threads that the body starts count with
+ * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
+ * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
+ * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
+ * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
+PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
+
+/* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
+ * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
+ * one and the loop's own are.  INCONCLUSIVE if the counter is missing; then v.reason says why and
+ * points into c->text.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no A/B loop. */
+PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -386,6 +419,8 @@ PERF_FN void perf_counters_close(perf_counters *c)
 
     if (!c || !c->process)
         return;
+    PERF_FREE(c->counts);
+    c->counts = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
 #if PERF_SYS_EVENT_OPEN_
         if (c->own[i].fd >= 0)
@@ -483,10 +518,10 @@ PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which)
         return "there are no counters";
     if (which >= PERF_COUNTER_COUNT)
         return "there is no such counter";
-    if (perf_counter_is_here_(c, which))
+    if (perf_counter_is_here_(c, PERF_CAST_(int, which)))
         return PERF_NULL_;
     o = perf_out_open_(c->text, sizeof c->text);
-    perf_put_missing_(&o, c, which);
+    perf_put_missing_(&o, c, PERF_CAST_(int, which));
     return c->text;
 }
 
@@ -562,6 +597,279 @@ PERF_FN const char *perf_counters_text(perf_counters *c)
     }
     perf_put_all_missing_(&o, c, *lead ? "; no " : "no ");
     return c->text;
+}
+
+/* ---- loops ---- */
+
+enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_LEAST_ = 3, PERF_COUNT_IDLE_ = 4096 };
+
+/* What the slices of a loop have counted. */
+typedef struct perf_counts_ {
+    perf_loop_state_ *state;
+    uint64_t began;                     /* perf_now() of the first counted slice                  */
+    int      arms, rounds;              /* rounds: complete ones                                  */
+    int      turn;                      /* of the round under way: slices begun                   */
+    int      first;                     /* the arm that begins it                                 */
+    int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
+    int      arm;                       /* its arm                                                */
+    int      pauses;                    /* 1: the body pauses, so nothing is counted              */
+    double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
+    double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
+    double   value[2][PERF_COUNTER_COUNT][PERF_COUNT_ROUNDS_];  /* an iteration, with the loop's  */
+} perf_counts_;
+
+/* The fewest iterations whose half is one: a body that takes long runs twice and once. */
+PERF_FN uint64_t perf_count_batch_(const perf_slice_ *arm)
+{
+    return arm->batch < 2 ? 2 : arm->batch;
+}
+
+/* The next slice of the round: each arm with n iterations, then with half of them. */
+PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
+{
+    perf_loop_state_ *s = k->state;
+    uint64_t          batch;
+
+    k->arm = k->first;
+    if (k->turn >= 2)
+        k->arm = k->arms - 1 - k->first;
+    k->full = !(k->turn & 1);
+    k->turn++;
+    batch = perf_count_batch_(&s->arm[k->arm]);
+    if (!k->full)
+        batch /= 2;
+    s->arm[k->arm].runs += batch;
+    if (s->opts.before)
+        s->opts.before(s->opts.user, k->arm);
+    (void)perf_counters_start(c);
+    return 64 * batch + PERF_CAST_(uint64_t, k->arm);
+}
+
+/* A slice has ended: keeps it, or what it leaves of the one before. */
+PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
+{
+    const uint64_t batch = perf_count_batch_(&k->state->arm[k->arm]);
+    const double   iterations = PERF_CAST_(double, batch - batch / 2);
+    int            i;
+
+    (void)perf_counters_stop(c);
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if (k->full)
+            k->whole[i] = c->value[i];
+        else
+            k->value[k->arm][i][k->rounds] = (k->whole[i] - c->value[i]) / iterations;
+    }
+}
+
+/* 1: there are rounds enough, or no more time. */
+PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
+{
+    const double most = 1e8 * k->state->opts.max_seconds;
+
+    if (k->rounds >= PERF_COUNT_ROUNDS_)
+        return 1;
+    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
+}
+
+/* The median of a count, an iteration, less what the loop itself takes; NaN: missing. */
+PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
+{
+    const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
+    int          i;
+
+    for (i = 0; i < k->rounds; i++)
+        if (perf_is_nan_(k->value[arm][which][i]))
+            return PERF_NAN_;
+    if (!k->rounds)
+        return PERF_NAN_;
+    return median > idle ? median - idle : 0.0;
+}
+
+/* "instructions", of an A/B loop "instructions, candidate". */
+PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *name, double value)
+{
+    static const char *const arms[] = {", baseline", ", candidate"};
+    perf_loop_              *loop = &k->state->loop;
+    perf_out_                o;
+    int                      i = 0;
+
+    while (i < PERF_COUNTERS_ && loop->counter[i][0])
+        i++;
+    if (i == PERF_COUNTERS_ || perf_is_nan_(value))
+        return;
+    o = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
+    perf_put_(&o, name);
+    if (k->arms > 1)
+        perf_put_(&o, arms[arm]);
+    loop->value[i] = value;
+}
+
+/* Hands the medians to the loop, for reports and files. */
+PERF_COLD_FN_ void perf_count_show_all_(const perf_counts_ *k)
+{
+    double instructions, cycles;
+    int    arm, i;
+
+    for (arm = 0; arm < k->arms; arm++) {
+        for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
+            perf_count_show_(k, arm, perf_counter_name_(i),
+                             perf_count_median_(k, arm, i, k->idle[i]));
+        instructions = perf_count_median_(k, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
+        cycles = perf_count_median_(k, arm, PERF_COUNTER_CYCLES, 0.0);
+        if (cycles > 0.0)
+            perf_count_show_(k, arm, "IPC", instructions / cycles);
+    }
+}
+
+/* The engine asks for the next slice that counts; 0: enough. */
+PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
+{
+    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
+    perf_counts_  *k = c->counts;
+
+    if (s->timer.pauses) {
+        k->pauses = 1;
+        s->loop.note = "not counted: what the body does while the loop is paused would count, too";
+        return 0;
+    }
+    if (k->turn)
+        perf_count_file_(c, k);
+    else if (!k->rounds)
+        k->began = perf_now();
+    if (k->turn == 2 * k->arms) {
+        k->rounds++;
+        k->turn = 0;
+    }
+    if (perf_count_enough_(k)) {
+        perf_count_show_all_(k);
+        return 0;
+    }
+    if (!k->turn && k->arms > 1)
+        k->first = PERF_CAST_(int, perf_random_(&s->coin) >> 63);
+    return perf_count_slice_(c, k);
+}
+
+/* A loop without a body, as the loops of this file are compiled. */
+PERF_OUTLINE_FN_ void perf_count_empty_(const perf_loop *l)
+{
+    perf_loop own = *l;
+
+    while (PERF_LIKELY_(PERF_LOOP_GOES_ON_(own.left)))
+        perf_clobber();
+}
+
+/* What n iterations of a loop without a body count. */
+PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
+{
+    perf_loop l = PERF_ZERO;
+
+    l.left = n;
+    (void)perf_counters_start(c);
+    perf_count_empty_(&l);
+    (void)perf_counters_stop(c);
+}
+
+/* Instructions and branches of the loop itself, an iteration.  What chooses the variant of an A/B
+ * loop is the body's: each compiler lays it out in its own way.                                  */
+PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
+{
+    static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
+    double           whole[2];
+    int              i;
+
+    perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    for (i = 0; i < 2; i++)
+        whole[i] = c->value[which[i]];
+    perf_count_idle_(c, PERF_COUNT_IDLE_);
+    for (i = 0; i < 2; i++)
+        if (whole[i] > c->value[which[i]])
+            k->idle[which[i]] = (whole[i] - c->value[which[i]]) / PERF_COUNT_IDLE_;
+}
+
+PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
+{
+    perf_loop_state_ *s;
+    perf_counts_     *k;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || !loop || c->opts.process)
+        return PERF_EINVAL;
+    s = loop->state;
+    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
+        return PERF_EINVAL;
+    if (c->counting || c->counts || !c->process || s->phase != PERF_LOOP_START_)
+        return PERF_ESTATE;
+    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
+    if (!k)
+        return PERF_ENOMEM;
+    PERF_LIBC_(memset)(k, 0, sizeof *k);
+    k->state = s;
+    k->arms = PERF_LOOP_KIND_(s);
+    c->counts = k;
+    perf_count_own_(c, k);
+    if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
+        s->loop.note = "without counters of the processor: perf_counters_text() says why";
+    s->counters = c;
+    s->counted = perf_count_next_;
+    return c->status;
+}
+
+/* The counter of a metric; PERF_COUNTER_COUNT: none. */
+PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
+{
+    if (metric < PERF_METRIC_INSTRUCTIONS || metric > PERF_METRIC_BRANCH_MISSES)
+        return PERF_COUNTER_COUNT;
+    return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
+}
+
+/* The pairs of an A/B loop's rounds, without what the loop itself takes. */
+PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int which,
+                                                const perf_compare_opts *opts)
+{
+    double value[2][PERF_COUNT_ROUNDS_];
+    int    arm, i;
+
+    for (arm = 0; arm < 2; arm++)
+        for (i = 0; i < k->rounds; i++)
+            value[arm][i] = k->value[arm][which][i] - k->idle[which];
+    return perf_compare_pairs(value[0], value[1], PERF_CAST_(size_t, k->rounds), opts);
+}
+
+PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
+{
+    perf_compare_opts opts = PERF_ZERO;
+    perf_verdict      v = PERF_ZERO;
+    perf_counter      which = PERF_COUNTER_COUNT;
+
+    if (rule) {
+        opts.rule = *rule;
+        which = perf_counter_of_metric_(rule->metric);
+    }
+    opts.design = PERF_DESIGN_RANDOM;
+    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose the variant may take one arm     */
+        opts.tick = 2.0;                            /* a test or a jump more                      */
+    if (which == PERF_COUNTER_BRANCHES)
+        opts.tick = 1.0;
+    v.rule = opts.rule;
+    v.status = PERF_OK;
+    if (PERF_DISABLE)
+        v.status = PERF_EDISABLED;
+    else if (!c || which == PERF_COUNTER_COUNT)
+        v.status = PERF_EINVAL;
+    else if (!c->counts || c->counts->arms != 2)
+        v.status = PERF_ESTATE;
+    v.reason = perf_status_text(v.status);
+    if (v.status != PERF_OK)
+        return v;
+    v = perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts);
+    if (c->counts->pauses)
+        v.reason = "the body pauses: what it does meanwhile would count, too";
+    else if (!c->counts->rounds)
+        v.reason = "the loop ended before a round was counted";
+    if (perf_counters_why(c, which))
+        v.reason = perf_counters_why(c, which);
+    return v;
 }
 
 PERF_END_DECLS

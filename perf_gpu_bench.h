@@ -1521,7 +1521,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     s->ab_opts = o;
     s->coin = o.seed;
     s->typical = m == PERF_METRIC_PAIR;
-    if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT ||
+    if (m >= PERF_METRIC_MEMORY ||
         (s->typical && o.accept.rules > 1) || perf_verdict_start_(&o.accept).status != PERF_OK) {
         s->r.status = PERF_EINVAL;
         s->phase = PERF_GPU_DONE_;

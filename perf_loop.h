@@ -33,6 +33,8 @@ PERF_BEGIN_DECLS
  *   perf_pairs_judge_       a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
+ *   s->counted, s->counters slices beside the timed ones, see perf_loop_state_; PERF_LOOP_START_
+ *                           the phase before the first slice
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -131,6 +133,10 @@ typedef struct perf_loop_state_ {
     double          *logs;              /* [rounds] room for log ratios                           */
     int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
                                         /* 1: stop                                                */
+                                        /* after the timed slices: the next one that counts, as   */
+                                        /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
+    uint64_t       (*counted)(struct perf_loop_state_ *);
+    void            *counters;          /* of perf_counters.h                                     */
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
@@ -163,7 +169,7 @@ typedef struct perf_loop_state_ {
 } perf_loop_state_;
 
 enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_DONE_ };
+       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
 /* Returns 1, hidden from gcc, which takes who always calls a cold function for cold, too, up to the
  * user's loop.                                                                                   */
@@ -1037,6 +1043,19 @@ PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
     s->longer_count += PERF_CAST_(size_t, s->longer);
 }
 
+/* The timed slices are over: those that count follow, if anybody asked. */
+PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
+{
+    uint64_t next = 0;
+
+    s->phase = PERF_LOOP_COUNT_;
+    if (s->counted)
+        next = s->counted(s);
+    if (!next)
+        return perf_loop_stop_(s, PERF_OK);
+    return next;
+}
+
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 {
@@ -1047,6 +1066,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 
     if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
         return 0;
+    if (s->phase == PERF_LOOP_COUNT_)
+        return perf_loop_count_(s);
     arm = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = s->fill->end(s, s->order[s->at], now);
@@ -1082,7 +1103,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     if (complete) {
         perf_loop_file_round_(s);
         if (s->round(s, now))
-            return perf_loop_stop_(s, PERF_OK);
+            return perf_loop_count_(s);
         if (s->phase == PERF_LOOP_SAMPLE_)
             perf_loop_shuffle_(s);
     }
@@ -2035,7 +2056,7 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
     if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
-        (kind == 3 && !s->typical) || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
+        (kind == 3 && !s->typical) || m >= PERF_METRIC_MEMORY)
         (void)perf_loop_stop_(s, PERF_EINVAL);
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
     return perf_loop_new_(s);

@@ -1357,8 +1357,7 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     check->opts = perf_compare_opts_resolved_(&opts);
     check->baseline->rule = check->opts.rule;
     check->baseline->confidence = check->opts.confidence;
-    if (check->opts.rule.metric == PERF_METRIC_MEMORY ||
-        check->opts.rule.metric == PERF_METRIC_THROUGHPUT)
+    if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
         return 0;
     return perf_verdict_start_(&check->opts).status == PERF_OK;
 }

@@ -1277,7 +1277,7 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
     v.min_detectable_change = v.pairs_needed = PERF_INF_;
     in_range = !perf_is_nan_(v.threshold) && !perf_is_nan_(v.confidence) &&
                !perf_is_nan_(o->tick) &&
-               PERF_CAST_(unsigned, o->rule.metric) <= PERF_METRIC_THROUGHPUT &&
+               PERF_CAST_(unsigned, o->rule.metric) <= PERF_METRIC_BRANCH_MISSES &&
                PERF_CAST_(unsigned, o->design) <= PERF_DESIGN_SEPARATE && o->rules >= 0 &&
                o->rules <= 1000 && perf_tolerance_ok_(&o->guard.limit);
     if (!in_range) {
@@ -1420,11 +1420,12 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
 /* What the clock's step may hide in the ratio of the arms, as a log. */
 PERF_FN double perf_arms_tick_(const perf_arms_ *s, const perf_compare_opts *o)
 {
-    const int is_memory = o->rule.memory || o->rule.metric == PERF_METRIC_MEMORY;
+    const int is_count = o->rule.memory || o->rule.metric == PERF_METRIC_MEMORY ||
+                         o->rule.metric > PERF_METRIC_THROUGHPUT;
     double    tick = o->tick, hidden;
 
-    if (is_memory && !(tick > 0.0))
-        tick = -1.0;                                /* bytes are counted                          */
+    if (is_count && !(tick > 0.0))
+        tick = -1.0;                                /* bytes and instructions are exact           */
     hidden = perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, tick, 0);
     if (o->rule.metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0))
         hidden = perf_most_(perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, 0.0, 1), hidden);
@@ -1434,7 +1435,7 @@ PERF_FN double perf_arms_tick_(const perf_arms_ *s, const perf_compare_opts *o)
 /* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
 PERF_FN int perf_metric_is_typical_(perf_metric m)
 {
-    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
+    return m == PERF_METRIC_PAIR || m >= PERF_METRIC_MEMORY;
 }
 
 /* Below this many pairs the typical ratio holds the interval from signs, too: where one arm has two
@@ -1764,9 +1765,10 @@ PERF_FN int perf_rule_decimals_(const perf_rule *r)
 PERF_FN const char *perf_rule_subject_(const perf_rule *r)
 {
     static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
-                                       "throughput"};
+                                       "throughput", "instructions", "cycles", "branches",
+                                       "branch misses"};
 
-    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_THROUGHPUT)
+    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
         return "metric";
     if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
         return "1 / throughput";

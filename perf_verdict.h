@@ -85,7 +85,9 @@ typedef enum perf_metric {              /* what is compared, candidate against b
     PERF_METRIC_PAIR,                   /* the typical ratio within a pair; samples: of medians  */
     PERF_METRIC_P50, PERF_METRIC_P95, PERF_METRIC_P99, PERF_METRIC_MEAN,
     PERF_METRIC_MEMORY,                 /* like PAIR; only the wording differs                    */
-    PERF_METRIC_THROUGHPUT              /* like PAIR; more is better                              */
+    PERF_METRIC_THROUGHPUT,             /* like PAIR; more is better                              */
+    PERF_METRIC_INSTRUCTIONS, PERF_METRIC_CYCLES,   /* like MEMORY, of perf_counters.h: see       */
+    PERF_METRIC_BRANCHES, PERF_METRIC_BRANCH_MISSES /* perf_counters_judge()                      */
 } perf_metric;
 
 typedef enum perf_rule_kind {

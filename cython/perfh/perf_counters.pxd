@@ -2,10 +2,20 @@
 # What each name means stands beside it in perf_counters.h; cython/README.md shows the use.
 from libc.stdint cimport uint32_t
 from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_bound cimport *
 from perfh.perf_calibration cimport *
+from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
+from perfh.perf_stats cimport *
+from perfh.perf_variant cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_counters.h" nogil:
     ctypedef enum perf_counter:
@@ -36,3 +46,5 @@ cdef extern from "perf_counters.h" nogil:
     void perf_counters_close(perf_counters *c) noexcept
     const char *perf_counters_why(perf_counters *c, perf_counter which) noexcept
     const char *perf_counters_text(perf_counters *c) noexcept
+    perf_status perf_counters_loop(perf_counters *c, perf_loop *loop) noexcept
+    perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule) noexcept

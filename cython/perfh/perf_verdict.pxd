@@ -70,6 +70,10 @@ cdef extern from "perf_verdict.h" nogil:
         PERF_METRIC_MEAN
         PERF_METRIC_MEMORY
         PERF_METRIC_THROUGHPUT
+        PERF_METRIC_INSTRUCTIONS
+        PERF_METRIC_CYCLES
+        PERF_METRIC_BRANCHES
+        PERF_METRIC_BRANCH_MISSES
 
     ctypedef enum perf_rule_kind:
         PERF_RULE_SPEEDUP

@@ -75,6 +75,94 @@ static void of_children(void)
     perf_counters_close(&c);
 }
 
+/* The value of a counter in the text of a report: the number behind its name; -1: none. */
+static double shown(const char *report, const char *name)
+{
+    const char *at = strstr(report, name);
+
+    return at ? strtod(at + strlen(name), NULL) : -1.0;
+}
+
+#define BENCH(name, body)                                                                         \
+    static void name(perf_counters *c)                                                            \
+    {                                                                                             \
+        perf_bench_opts opts = {0};                                                               \
+        perf_bench      b;                                                                        \
+        opts.max_seconds = 0.02;                                                                  \
+        b = perf_bench_begin(#name, &opts);                                                       \
+        CHECK(perf_counters_loop(c, &b) == PERF_OK, "it counts");                                 \
+        while (perf_bench_next(&b))                                                               \
+            RUN(body);                                                                            \
+        CHECK(perf_bench_end(&b).status == PERF_OK, "it is timed, too");                          \
+    }
+BENCH(body_of_1, ADD)
+BENCH(body_of_10, ADD10)
+BENCH(body_of_1000, ADD1000)
+
+static void known_body(void (*bench)(perf_counters *), double instructions)
+{
+    static char   report[20000];
+    perf_counters c = perf_counters_open(NULL);
+    double        seen;
+
+    perf_reset();
+    bench(&c);
+    perf_counters_close(&c);
+    (void)perf_report_text(report, sizeof report, NULL);
+    seen = shown(report, "instructions ");
+    printf("board: a body of %.0f: %g instructions, IPC %g\n", instructions, seen,
+           shown(report, "IPC "));
+    CHECK(within(seen, instructions, 0.001), "%g of %g:\n%s", seen, instructions, report);
+    CHECK(within(shown(report, "IPC "), 1.0, 0.05), "one a cycle here:\n%s", report);
+    CHECK(shown(report, "branches ") < 0.0, "no branches here:\n%s", report);
+}
+
+/* 1,000 instructions against 900, or 20 against 20. */
+static perf_decision judged(int fewer, double percent, perf_metric metric, perf_verdict *v)
+{
+    perf_counters c = perf_counters_open(NULL);
+    perf_ab_opts  opts = {0};
+    perf_rule     rule = perf_rule_make(PERF_RULE_REDUCTION, percent, metric);
+    perf_ab       ab;
+    int           variant;
+
+    opts.max_seconds = 0.05;
+    ab = perf_ab_begin("twenty", &opts);
+    CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "it counts");
+    CHECK(perf_counters_loop(&c, &ab) == PERF_ESTATE, "twice");
+    while ((variant = perf_ab_next(&ab)) >= 0) {
+        if (fewer && variant)
+            RUN(ADD100 ADD100 ADD100 ADD100 ADD100 ADD100 ADD100 ADD100 ADD100);
+        else if (fewer)
+            RUN(ADD1000);
+        else if (variant)
+            RUN(ADD10 ADD10 "//");
+        else
+            RUN(ADD10 ADD10);
+    }
+    *v = perf_counters_judge(&c, &rule);
+    printf("board: %s\n", perf_verdict_text(v));
+    (void)perf_ab_end(&ab);
+    perf_counters_close(&c);
+    return v->decision;
+}
+
+static void verdicts(void)
+{
+    perf_verdict v;
+
+    CHECK(judged(1, 5, PERF_METRIC_INSTRUCTIONS, &v) == PERF_ACCEPT, "%s", perf_verdict_text(&v));
+    CHECK(within(v.ratio.estimate, 0.9, 0.002), "ratio %g", v.ratio.estimate);
+    CHECK(judged(1, 15, PERF_METRIC_INSTRUCTIONS, &v) == PERF_REJECT, "%s", perf_verdict_text(&v));
+    CHECK(judged(0, 15, PERF_METRIC_INSTRUCTIONS, &v) == PERF_REJECT, "%s", perf_verdict_text(&v));
+    CHECK(judged(0, 1, PERF_METRIC_INSTRUCTIONS, &v) != PERF_ACCEPT, "%s", perf_verdict_text(&v));
+    CHECK(judged(1, 5, PERF_METRIC_BRANCH_MISSES, &v) == PERF_INCONCLUSIVE, "%s",
+          perf_verdict_text(&v));
+    CHECK(strstr(perf_verdict_text(&v), "does not count it"), "%s", v.text);
+    CHECK(judged(1, 5, PERF_METRIC_MEMORY, &v) == PERF_INCONCLUSIVE && v.status == PERF_EINVAL,
+          "no counter: %s", perf_verdict_text(&v));
+}
+
 int main(void)
 {
     int failed;
@@ -83,6 +171,10 @@ int main(void)
     (void)mount("proc", "/proc", "proc", 0, "");
     whole_loop();
     of_children();
+    known_body(body_of_1, 1.0);
+    known_body(body_of_10, 10.0);
+    known_body(body_of_1000, 1000.0);
+    verdicts();
     failed = check_done();
     printf("board: %s\n", failed ? "failed" : "passed");
     fflush(stdout);

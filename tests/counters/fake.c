@@ -264,6 +264,53 @@ static void little_room(void)
     CHECK(descriptors() == before, "%d left", descriptors() - before);
 }
 
+/* An A/B loop whose processor has no branch misses: said, not 0, and time is judged as ever. */
+static void loops(void)
+{
+    const int     before = descriptors();
+    perf_counters c;
+    perf_rule     rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_BRANCH_MISSES);
+    perf_ab_opts  opts = PERF_ZERO;
+    perf_verdict  verdict;
+    perf_ab       ab;
+    perf_race     race;
+    int           v, x = 0;
+
+    refuse = ENOENT;
+    refuse_kind = PERF_COUNT_HW_BRANCH_MISSES;
+    c = perf_counters_open(NULL);
+    opts.max_seconds = 0.02;
+    ab = perf_ab_begin("twins", &opts);
+    CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "it counts");
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        x += v;
+        perf_keep(x);
+        enabled++;                      /* the counters run, and stay at what they are */
+        running++;
+    }
+    verdict = perf_counters_judge(&c, &rule);
+    CHECK(verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&verdict));
+    CHECK(strstr(verdict.reason, "does not count it"), "%s", verdict.reason);
+    CHECK(perf_ab_end(&ab).verdict.pairs > 0, "time is measured as ever");
+    rule.metric = PERF_METRIC_PAIR;
+    CHECK(perf_counters_judge(&c, &rule).status == PERF_EINVAL, "time is no counter");
+    CHECK(perf_counters_judge(NULL, &rule).status == PERF_EINVAL, "NULL");
+    perf_counters_close(&c);
+    rule.metric = PERF_METRIC_CYCLES;
+    CHECK(perf_counters_judge(&c, &rule).status == PERF_ESTATE, "closed");
+    opts.accept.rule = rule;
+    ab = perf_ab_begin("a count is no time", &opts);
+    CHECK(perf_ab_next(&ab) < 0 && perf_ab_end(&ab).status == PERF_EINVAL, "judged on time");
+    refuse = 0;
+    refuse_kind = UINT64_MAX;
+    c = perf_counters_open(NULL);
+    race = perf_race_begin("three", 3, NULL);
+    CHECK(perf_counters_loop(&c, &race) == PERF_EINVAL, "a race");
+    (void)perf_race_end(&race);
+    perf_counters_close(&c);
+    CHECK(descriptors() == before, "%d left", descriptors() - before);
+}
+
 static void nothing(void)
 {
     perf_counters c;
@@ -292,5 +339,6 @@ int main(int argc, char **argv)
     counts();
     options();
     little_room();
+    loops();
     return check_done();
 }
