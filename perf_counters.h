@@ -619,7 +619,7 @@ typedef struct perf_counts_ {
 } perf_counts_;
 
 /* The fewest iterations whose half is one: a body that takes long runs twice and once. */
-PERF_FN uint64_t perf_count_batch_(const perf_slice_ *arm)
+PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
 {
     return arm->batch < 2 ? 2 : arm->batch;
 }
