@@ -14,9 +14,10 @@ import shutil
 import sys
 import tempfile
 import threading
+from typing import Any, Dict
 
 _VARIABLE = "PERFH_WORKERS"             # the folder, for children of whatever kind
-_STATE = {"folder": None, "owner": 0, "began": None, "merged": {}, "workers": 0, "lost": 0}
+_STATE: Dict[str, Any] = {"folder": None, "owner": 0, "began": None, "merged": {}, "workers": 0, "lost": 0}
 _LOCK = threading.Lock()
 _MOST_FILE = 64 << 20                   # bytes of a worker's file that are read
 
