@@ -8,7 +8,6 @@ from perfh.perf_calibration cimport *
 from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
-from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
 from perfh.perf_report cimport *
 from perfh.perf_schedule cimport *
