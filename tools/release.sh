@@ -6,7 +6,7 @@
 # The same commit gives the same bytes on Debian bookworm and trixie (GNU tar 1.34 and 1.35, GNU gzip
 # 1.12 and 1.13; tools/fresh.sh compares them): sorted names, the commit's time, no owner, and tar's
 # format gnu, as the bytes of ustar differ between those two.  Other tools may give other bytes around
-# the same files.  Beside the files that git knows it has single/perf.h: see tools/single.py.
+# the same files.
 # --dirty takes the files as they are now instead of refusing.
 set -eu
 export LC_ALL=C TZ=UTC
@@ -35,8 +35,6 @@ git ls-files -z --cached --others --exclude-standard | sort -z >"$scratch/list"
 xargs -0 sh -c 'for f; do if [ -f "$f" ]; then printf "%s\0" "$f"; fi; done' - \
     <"$scratch/list" >"$scratch/files"
 tar --null --no-recursion -cf - -T "$scratch/files" | tar -xf - -C "$scratch/$name"
-mkdir "$scratch/$name/single"
-python3 tools/single.py "$scratch/$name/single/perf.h"
 find "$scratch/$name" -type d -exec chmod 755 {} +
 find "$scratch/$name" -type f -perm -u+x -exec chmod 755 {} +
 find "$scratch/$name" -type f ! -perm -u+x -exec chmod 644 {} +

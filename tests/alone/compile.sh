@@ -5,7 +5,7 @@
 #
 #     tests/alone/compile.sh COMPILER [single]      gcc g++ clang clang++ musl-gcc tcc nvcc gcc-m32 ...
 #
-# single: the one file that tools/single.py makes of perf.h, alone in its folder.
+# single: perf.h as tools/single.py makes it, alone in its folder.
 # CI=true: more settings for the bodies.  SEED=n repeats an order.
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/flags.sh"
@@ -79,10 +79,9 @@ include="$target -I. -Itests/alone"
 public=$(headers)
 if [ -n "$single" ]; then
     mkdir "$work/single"
-    try 'tools/single.py' python3 tools/single.py "$work/single/perf.h"
+    try 'tools/single.py' python3 tools/single.py "$work/single"
     cp tests/alone/hostile.h "$work/single/"
-    include="$target -I$work/single"
-    [ "$ext" != cu ] || include="$include -I."            # there perf.h brings perf_cuda.h
+    include="$target -I$work/single"                      # in a .cu file it brings perf_cuda.h
     public=perf.h bodies='-O0'
 fi
 # nvcc has no -fsyntax-only, and what it reads g++ reads, too: only the headers that a .cu file includes.

@@ -67,8 +67,8 @@ for header in $(headers); do
     try "archive: $header" cmp "$root/$header" "$tree/$header"
 done
 try 'archive: quickstart' gcc -O2 -I"$tree" "$tree/examples/c/quickstart.c" -o "$work/quickstart"
-try 'archive: quickstart with single/perf.h' sh -c 'cp "$1/examples/c/quickstart.c" "$2" &&
-    gcc -O2 -I"$1/single" "$2/quickstart.c" -o "$2/quickstart"' - "$tree" "$work"
+try 'archive: quickstart with single_include/perf.h' sh -c 'cp "$1/examples/c/quickstart.c" "$2" &&
+    gcc -O2 -I"$1/single_include" "$2/quickstart.c" -o "$2/quickstart"' - "$tree" "$work"
 try 'archive: meson' meson setup -Dtests=disabled --prefix="$work/usr" "$work/build" "$tree"
 try 'archive: install' meson install -C "$work/build"
 try 'archive: no build leftovers' sh -c '! tar tzf "$1" | grep -E "/build|__pycache__|\.o$|\.so$"' \

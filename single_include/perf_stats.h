@@ -1,0 +1,5900 @@
+/* perf_stats.h in one file, made by tools/single.py of the headers of the repository. */
+/* ==== perf_stats.h ==== */
+/* perf_stats.h - summaries, confidence intervals, accept/reject decisions.
+ *
+ *     perf_summary s = perf_summarize(ns, 100);      // median, p95, p99 with their intervals
+ *
+ *     perf_verdict v = perf_compare_pairs(old_ns, new_ns, 30, NULL);   // taken in random order
+ *     puts(perf_verdict_text(&v));                   // "ACCEPT: speed-up 1.42x (95 % CI ..."
+ *
+ * C99, C++11, CUDA, Cython.  libc only, no -lm, no global state, no clock, no thread.
+ * It measures nothing itself: perf.h does, and has its numbers judged here.
+ * Sections (search for ">>"):  summary  compare  sequential  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_STATS_H
+#define PERF_STATS_H
+
+/* ==== perf_hist.h ==== */
+/* perf_hist.h - a histogram that keeps every percentile of any number of values.
+ *
+ *     perf_hist h = PERF_ZERO;                       // ready: nothing to set up or free
+ *     for (i = 0; i < n; i++) perf_hist_add(&h, ns[i]);
+ *     printf("p99 = %.0f ns\n", perf_hist_quantile(&h, 0.99));
+ *
+ * C99, C++11, CUDA, HIP, Cython.  libc only, no -lm, no global state, no clock, no thread.
+ * Sections (search for ">>"):  histogram  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_HIST_H
+#define PERF_HIST_H
+
+/* ==== perf_math.h ==== */
+/* perf_math.h - what libm would give without linking it, distributions, one sort, quantiles.
+ *
+ *   double z = perf_normal_quantile_(0.975);               // 1.96
+ *   double p = 2.0 * perf_t_cdf_(-2.5, 12.0);              // two-sided p-value of t = -2.5
+ *
+ * For the library itself: verdicts are made of it (perf_stats.h).  No state, no allocation.
+ * docs/statistics.md has the errors measured against 60-digit references.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_MATH_H
+#define PERF_MATH_H
+
+/* ==== perf_base.h ==== */
+/* perf_base.h - the words that every header of perf.h shares: version, status, compilers, systems.
+ *
+ *     #include "perf_base.h"
+ *     puts(perf_status_text(PERF_ENODATA));          // "no data"
+ *
+ * It includes <stddef.h> and <stdint.h> only.  You rarely need it by itself: perf.h brings it.
+ * Sections (search for ">>"):  config  compiler  types  system  internal
+ * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
+#ifndef PERF_BASE_H
+#define PERF_BASE_H
+
+#if !defined(__GNUC__) && !defined(__TINYC__)
+#error "perf.h needs a compiler that speaks GNU C: gcc, clang, nvcc, tcc; on Windows those of mingw"
+#endif
+/* One sentence and no more: the #include cannot be found, which ends the compilation. */
+#if defined(__cplusplus) && __cplusplus < 201103L
+#error "perf.h needs C++11: compile with -std=c++11 or later"
+#include <perf.h needs C++11>
+#elif !defined(__cplusplus) && defined(__STRICT_ANSI__) &&                                        \
+    (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "perf.h needs C99: compile with -std=c99, -std=gnu99 or later (-ansi is C90)"
+#include <perf.h needs C99>
+#endif
+
+/* The one hand-written version of the project: major * 10000 + minor * 100 + patch. */
+#define PERF_VERSION 100
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* >>config ----------------------------------------------------------------------------------
+ * Every macro may be set before the first include (or with -D).  None changes the layout of
+ * anything that two files share, so files built with different settings link together.          */
+
+#ifndef PERF_DISABLE
+#define PERF_DISABLE 0          /* 1: every scope, timer and PERF_ macro compiles to nothing      */
+#endif
+#ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
+#if !defined(__TINYC__) && !defined(__Aro__)
+#define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* no user has to parse <stdlib.h>           */
+#define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
+#else
+#include <stdlib.h>
+#define PERF_MALLOC(bytes) malloc(bytes)
+#define PERF_FREE(p)       free(p)
+#endif
+#endif
+
+/* >>compiler --------------------------------------------------------------------------------- */
+
+/* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_; clang as the host
+ * compiler of nvcc, which shows it no headers, about functions that are not used.
+ * PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on others, and {0} is C alone. */
+#if defined(__clang__) || defined(__TINYC__)
+#define PERF_QUIET_CASTS_
+#elif defined(__cplusplus)
+#define PERF_QUIET_CASTS_ _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+#else
+#define PERF_QUIET_CASTS_ _Pragma("GCC diagnostic ignored \"-Wc++-compat\"")
+#endif
+#if defined(__GNUC__) && !defined(__TINYC__) && (!defined(__clang__) || defined(__NVCC__))
+#define PERF_QUIET_                                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")            \
+        _Pragma("GCC diagnostic ignored \"-Wunused-function\"") PERF_QUIET_CASTS_
+#define PERF_LOUD_  _Pragma("GCC diagnostic pop")
+#else
+#define PERF_QUIET_
+#define PERF_LOUD_
+#endif
+#ifdef __cplusplus
+#define PERF_BEGIN_DECLS PERF_QUIET_ extern "C" {   /* around declarations that C and C++ share   */
+#define PERF_END_DECLS   } PERF_LOUD_               /* closes PERF_BEGIN_DECLS                    */
+#define PERF_ZERO        {}                     /* spells "all zero" without a warning            */
+#define PERF_NULL_       nullptr
+#define PERF_CAST_(T, x) static_cast<T>(x)
+#define PERF_PTR_(T, p)  reinterpret_cast<T>(p) /* T is a pointer type                            */
+#else
+#define PERF_BEGIN_DECLS PERF_QUIET_
+#define PERF_END_DECLS   PERF_LOUD_
+#define PERF_ZERO        {0}
+#define PERF_NULL_       ((void *)0)
+#define PERF_CAST_(T, x) ((T)(x))
+#define PERF_PTR_(T, p)  ((T)(p))
+#endif
+
+#ifdef PERF_AUTO                /* -finstrument-functions leaves our functions out: perf_auto.h   */
+#define PERF_OURS_ PERF_ATTR_((__no_instrument_function__))
+#define PERF_FN static inline PERF_OURS_
+#define PERF_OUTLINE_FN_ PERF_FN PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_ PERF_OUTLINE_FN_
+#define PERF_INLINE_FN_ PERF_FN PERF_ATTR_((__always_inline__))
+#else
+#define PERF_OURS_
+#define PERF_FN static inline                   /* every public function: no symbol, no link      */
+/* Never inlined: OUTLINE for functions that run often, COLD for those that seldom run.  They are
+ * `inline` as well, so that an unused one leaves no code at -O0.                                 */
+#define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
+#endif
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define PERF_HD_FN static inline __host__ __device__
+#else
+#define PERF_HD_FN PERF_FN                      /* callable from kernels where there are kernels  */
+#endif
+
+#if defined(__TINYC__)
+#define PERF_ATTR_(x) __attribute(x)            /* glibc erases __attribute__ for tcc (measured)  */
+#else
+#define PERF_ATTR_(x) __attribute__(x)
+#endif
+#define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
+#define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+/* A function of <string.h> as a builtin: files that only mark scopes need not parse that header. */
+#if !defined(__TINYC__) && !defined(__Aro__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#define PERF_LIBC_(function) __builtin_##function
+#else
+#include <string.h>
+#define PERF_LIBC_(function) function
+#endif
+
+#define PERF_CAT2_(a, b) a##b
+#define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
+
+PERF_BEGIN_DECLS
+
+/* >>types ------------------------------------------------------------------------------------- */
+
+/* All statuses in one list: the enum, the texts and the docs are made from it. */
+#define PERF_STATUS_LIST_(X)                                                                      \
+    X(PERF_OK,        "ok")                                                                       \
+    X(PERF_EINVAL,    "invalid argument")                                                         \
+    X(PERF_ENODATA,   "no data")                                                                  \
+    X(PERF_ENOMEM,    "out of memory")                                                            \
+    X(PERF_EIO,       "input/output error")                                                       \
+    X(PERF_EFORMAT,   "malformed or truncated data")                                              \
+    X(PERF_ERANGE,    "value out of range")                                                       \
+    X(PERF_ESTATE,    "called out of order (no begin, no resume, or already ended)")              \
+    X(PERF_EDELETED,  "the compiler deleted the body: pass its result to perf_keep()")            \
+    X(PERF_EDISABLED, "compiled with PERF_DISABLE=1")                                             \
+    X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \
+    X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
+    X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
+    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
+
+#define PERF_STATUS_ENUM_(name, text) name,
+/* The result of a call that can fail; PERF_OK is 0. */
+typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
+#undef PERF_STATUS_ENUM_
+
+PERF_HD_FN uint64_t perf_bits_(double x)
+{
+    uint64_t u;
+    PERF_LIBC_(memcpy)(&u, &x, sizeof u);
+    return u;
+}
+
+PERF_HD_FN double perf_from_bits_(uint64_t u)
+{
+    double x;
+    PERF_LIBC_(memcpy)(&x, &u, sizeof x);
+    return x;
+}
+
+/* Tests the bits: -ffast-math may fold x == x to 1, but never this. */
+PERF_HD_FN int perf_is_nan_(double x)
+{
+    return (perf_bits_(x) & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
+}
+
+/* Static English text of a status; never NULL, "unknown status" for any other number. */
+PERF_FN const char *perf_status_text(perf_status s);
+
+/* >>system ------------------------------------------------------------------------------------
+ * The one place that knows compilers and systems.  Strict C99 hides system calls, and in a header a
+ * feature macro comes too late: so they are declared here, by our names on the symbols of libc.  */
+
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+#define PERF_ARCH_X86_ 1
+#else
+#define PERF_ARCH_X86_ 0
+#endif
+#if defined(__TINYC__) || defined(__Aro__)      /* Aro: what zig translates C with */
+#define PERF_TCC_ 1
+#else
+#define PERF_TCC_ 0
+#endif
+
+#define PERF_STR2_(x) #x
+#define PERF_STR_(x)  PERF_STR2_(x)
+#if defined(__USER_LABEL_PREFIX__) && !PERF_TCC_
+#define PERF_SYM_(name) PERF_STR_(__USER_LABEL_PREFIX__) name
+#else
+#define PERF_SYM_(name) name
+#endif
+
+/* Unix with 64-bit long: off_t, time_t and size_t are all one long (not so on x32 and 32 bit). */
+#if !defined(_WIN32) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
+#define PERF_LP64_UNIX_ 1
+#else
+#define PERF_LP64_UNIX_ 0
+#endif
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#define PERF_SYS_GETTID_ 186L
+#define PERF_SYS_TGKILL_ 234L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
+#define PERF_SYS_GETTID_ 178L
+#define PERF_SYS_TGKILL_ 131L
+#else
+#define PERF_SYS_GETTID_ 0L     /* 0: a thread's number is the address of its variable            */
+#endif
+
+#if PERF_TCC_
+#define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
+#define PERF_THREAD_
+#elif defined(_WIN32)
+#define PERF_WEAK_   __attribute__((weak))
+#define PERF_THREAD_ __thread
+#else
+#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_THREAD_ __thread
+#endif
+#define PERF_HOT_FN_    PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
+#define PERF_COLD_DECL_ PERF_FN PERF_ATTR_((__nothrow__))       /* the prototype of a COLD one    */
+
+/* NOTES: images find each other by ELF notes.  ONE_CORE: one core serves all files, put in place
+ * by an early constructor.  Elsewhere (tcc, Windows, macOS, 32 bits) each file has a core.       */
+#if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+#define PERF_NOTES_ 1
+#else
+#define PERF_NOTES_ 0
+#endif
+#if PERF_NOTES_ && !defined(__riscv) && !defined(__code_model_large__)
+#define PERF_ONE_CORE_ 1
+#else
+#define PERF_ONE_CORE_ 0
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define PERF_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERF_TSAN_ 1
+#endif
+#endif
+#if !defined(PERF_TSAN_)
+#define PERF_TSAN_ 0
+#endif
+
+/* GET, SET: relaxed, for counters with one writer: the code of plain ones on 64-bit machines, yet
+ * no data race for the standard or ThreadSanitizer.  ACQ, REL: acquire and release.  The numbers
+ * are __ATOMIC_RELAXED 0, ACQUIRE 2, RELEASE 3: their names cost 0.9 M instructions in C++.      */
+#if PERF_TCC_
+#define PERF_GET_(p)    (*(p))
+#define PERF_SET_(p, v) ((void)(*(p) = (v)))
+#define PERF_ACQ_(p)    (*(p))
+#define PERF_REL_(p, v) ((void)(*(p) = (v)))
+#else
+#define PERF_GET_(p)    __atomic_load_n(p, 0)   /* nvcc 13 crashes on -> right behind a    */
+#define PERF_SET_(p, v) __atomic_store_n(p, v, 0)
+#define PERF_ACQ_(p)    __atomic_load_n(p, 2)   /* load: say (*PERF_ACQ_(p)).x instead     */
+#define PERF_REL_(p, v) __atomic_store_n(p, v, 3)
+#endif
+
+extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
+#if defined(__linux__) && !defined(__ANDROID__)
+extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
+#define PERF_ERRNO_ (*perf_errno_())
+#else
+#include <errno.h>
+#define PERF_ERRNO_ errno
+#endif
+#if defined(_WIN32)             /* 64-bit only                                                    */
+extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
+extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
+extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
+#define perf_sched_yield_() 0
+#else
+extern int perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
+#if PERF_LP64_UNIX_
+extern long perf_fd_write_(int, const void *, size_t) __asm__(PERF_SYM_("write"));
+#endif
+#if defined(__linux__) && (PERF_LP64_UNIX_ || !defined(__x86_64__))
+#define PERF_OWN_TIMESPEC_ 1    /* 32-bit Linux: the plain symbol keeps 32-bit times for ever     */
+#define PERF_CLOCK_MONOTONIC_ID_ 1
+#define PERF_CLOCK_PROCESS_ID_   2
+#define PERF_CLOCK_THREAD_ID_    3
+struct perf_timespec_ {
+    long sec, nsec;
+};
+extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
+#else
+#define PERF_OWN_TIMESPEC_ 0
+PERF_END_DECLS
+#include <time.h>
+#if !defined(CLOCK_MONOTONIC)
+#error "perf.h: this system shows its clock with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
+#endif
+PERF_BEGIN_DECLS
+#define PERF_CLOCK_MONOTONIC_ID_ CLOCK_MONOTONIC
+#define PERF_CLOCK_PROCESS_ID_   CLOCK_PROCESS_CPUTIME_ID
+#define PERF_CLOCK_THREAD_ID_    CLOCK_THREAD_CPUTIME_ID
+#endif
+#endif
+
+#if defined(__linux__)
+extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
+#define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) ||                        \
+    defined(__OpenBSD__) || defined(__DragonFly__)
+extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
+#define PERF_SETUID_ (perf_issetugid_() != 0)
+#else
+#define PERF_SETUID_ 0
+#endif
+
+/* The value of an environment variable.  NULL also in a setuid or setgid program: whoever starts
+ * it could make it overwrite a file of somebody else.                                            */
+PERF_FN const char *perf_getenv_(const char *name)
+{
+    return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
+}
+
+/* >>internal: what other headers may use ----------------------------------------------------------
+ *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts, and NULL, without a warning in C and C++
+ *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_  attributes, hints for branches, builtins
+ *   PERF_OURS_  a function that is none of the user's
+ *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  paste, quote, the symbol of a function of libc
+ *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
+ *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
+ *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
+ *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
+ *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
+ *   PERF_CLOCK_*_ID_        of clocks
+ *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
+
+#define PERF_STATUS_TEXT_(name, text) text,
+PERF_FN const char *perf_status_text(perf_status s)
+{
+    static const char *const texts[] = {PERF_STATUS_LIST_(PERF_STATUS_TEXT_) "unknown status"};
+
+    return texts[s < PERF_STATUS_COUNT_ ? s : PERF_STATUS_COUNT_];
+}
+#undef PERF_STATUS_TEXT_
+
+/* ---- numbers the compiler may not fold away under -ffast-math ---- */
+
+#define PERF_INF_ perf_from_bits_(UINT64_C(0x7ff0000000000000))
+#define PERF_NAN_ perf_from_bits_(UINT64_C(0x7ff8000000000000))
+
+PERF_HD_FN int perf_is_finite_(double x)
+{
+    return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
+PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
+{
+#if PERF_TCC_
+    return *word == from ? (*word = to, 1) : 0;
+#else
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+PERF_END_DECLS
+
+/* MIT License
+ *
+ * Copyright (c) 2026 The perf.h authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software
+ * and associated documentation files (the "Software"), to deal in the Software without
+ * restriction, including without limitation the rights to use, copy, modify, merge, publish,
+ * distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+ * Software is furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all copies or
+ * substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING
+ * BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+ * NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+ * DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
+
+#endif /* PERF_BASE_H */
+/* ==== perf_math.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ * Outside its domain a function returns NaN.  Infinities are honoured.
+ *   perf_is_duration_   1: finite and above 0
+ *   perf_log_, perf_exp_, perf_log1p_       natural logarithm, its inverse, log(1 + x)
+ *   perf_normal_cdf_, perf_normal_quantile_     of the standard normal distribution
+ *   perf_t_cdf_, perf_t_quantile_           of Student's t with df > 0 degrees of freedom
+ *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
+ *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
+ *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
+ *   perf_random_        64 random bits from a state of the caller's (splitmix64)
+ *   perf_fabs_, perf_least_, perf_most_     size, smaller and larger of two numbers
+ *   perf_or_default_    x, at least low, at most high; `otherwise` where it is not above 0
+ *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
+ *   perf_scale2_        2^k * x, rounded once                                                    */
+
+PERF_FN double   perf_sqrt_(double x);
+PERF_FN int      perf_is_duration_(double x);
+PERF_FN double   perf_log_(double x);
+PERF_FN double   perf_log1p_(double x);
+PERF_FN double   perf_exp_(double x);
+PERF_FN double   perf_erfc_(double x);
+PERF_FN double   perf_normal_cdf_(double z);
+PERF_FN double   perf_normal_quantile_(double p);
+PERF_FN double   perf_beta_cdf_(double x, double a, double b);
+PERF_FN double   perf_t_cdf_(double t, double df);
+PERF_FN double   perf_t_quantile_(double p, double df);
+PERF_FN double   perf_binomial_cdf_(double k, double n, double p);
+PERF_FN void     perf_sort_values_(double *x, size_t n);
+PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
+PERF_FN uint64_t perf_random_(uint64_t *state);
+
+/* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
+
+/* ---- square root: histograms and statistics need it, and libm is not linked ---- */
+
+/* NaN below 0.  Any thread. */
+PERF_FN double perf_sqrt_(double x)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
+    double r;
+    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    return r;
+#elif defined(__GNUC__) && defined(__aarch64__)
+    double r;
+    __asm__("fsqrt %d0, %d1" : "=w"(r) : "w"(x));
+    return r;
+#else
+    double y, scale = 1.0;
+    int    i;
+
+    if (!(x > 0.0) || !perf_is_finite_(x))
+        return perf_is_nan_(x) || x < 0.0 ? PERF_NAN_ : x;
+    if (x < 1e-290) {                               /* halving the exponent needs a normal number */
+        x *= 18014398509481984.0;                   /* 2^54                                       */
+        scale = 1.0 / 134217728.0;                  /* 2^-27                                      */
+    }
+    y = perf_from_bits_((perf_bits_(x) >> 1) + (UINT64_C(511) << 52) + (UINT64_C(1) << 51));
+    for (i = 0; i < 5; i++)                         /* Newton doubles the digits: 5 are plenty    */
+        y = 0.5 * (y + x / y);
+    return y * scale;
+#endif
+}
+
+/* ---- numbers ---- */
+
+/* |x| */
+PERF_FN double perf_fabs_(double x)
+{
+    if (x < 0.0)
+        return -x;
+    return x;
+}
+
+/* The smaller of two numbers; b if one is NaN. */
+PERF_FN double perf_least_(double a, double b)
+{
+    if (a < b)
+        return a;
+    return b;
+}
+
+/* The larger of two numbers; b if one is NaN. */
+PERF_FN double perf_most_(double a, double b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+
+/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
+PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+{
+    if (!(x > 0.0))
+        return otherwise;
+    return perf_most_(perf_least_(x, high), low);
+}
+
+PERF_FN int perf_is_duration_(double x)
+{
+    return perf_is_finite_(x) && x > 0.0;
+}
+
+/* c[0] + c[1] x + ... + c[degree] x^degree, by Horner's rule. */
+PERF_FN double perf_poly_(double x, const double *c, int degree)
+{
+    double sum = c[degree];
+
+    while (degree--)
+        sum = sum * x + c[degree];
+    return sum;
+}
+
+/* ---- logarithm and exponential ---- */
+
+#define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
+#define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
+
+/* log(1 + f) - f for -0.3 < f < 0.42.  With s = f / (2 + f): log(1 + f) = 2 atanh(s), so that the
+ * leading terms cancel on paper.  Eleven terms: |s| < 0.18, and the next one is below 1e-18.     */
+PERF_FN double perf_log1p_minus_(double f)
+{
+    double s = f / (2.0 + f), z = s * s;
+    double r = z * (2.0 / 3 + z * (2.0 / 5 + z * (2.0 / 7 + z * (2.0 / 9 + z * (2.0 / 11 +
+               z * (2.0 / 13 + z * (2.0 / 15 + z * (2.0 / 17 + z * (2.0 / 19 + z * (2.0 / 21 +
+               z * (2.0 / 23)))))))))));
+    return s * (r - f);
+}
+
+/* x = 2^k (1 + f) with |log(1 + f)| at most half of ln 2: log x = k ln 2 + f + (log(1 + f) - f). */
+PERF_FN double perf_log_(double x)
+{
+    const uint64_t one = UINT64_C(0x3ff0000000000000), sqrt2 = UINT64_C(0x3ff6a09e667f3bcd);
+    const uint64_t least_normal = UINT64_C(0x0010000000000000);
+    uint64_t       bits = perf_bits_(x), mantissa;
+    int            exponent, negative = bits >> 63 && x < 0.0;
+    double         f, k, rest;
+
+    if (perf_is_nan_(x) || negative)
+        return PERF_NAN_;
+    if (!(bits << 1))                               /* zero of either sign                        */
+        return -PERF_INF_;
+    if (!perf_is_finite_(x))
+        return x;
+    if (bits < least_normal)                        /* subnormal: 2^54 times it, less 54 ln 2     */
+        return perf_log_(x * 18014398509481984.0) - 37.429947750237047899;
+    exponent = PERF_CAST_(int, bits >> 52) - 1023;
+    mantissa = (bits & (least_normal - 1)) | one;
+    if (mantissa > sqrt2) {                         /* halve it, so that |log| stays small        */
+        mantissa -= least_normal;
+        exponent++;
+    }
+    f = perf_from_bits_(mantissa) - 1.0;
+    k = PERF_CAST_(double, exponent);
+    rest = perf_log1p_minus_(f) + k * PERF_LN2_LO_;
+    return k * PERF_LN2_HI_ + (f + rest);
+}
+
+PERF_FN double perf_log1p_(double x)
+{
+    double sum;
+
+    if (x > -0.29 && x < 0.41)
+        return x + perf_log1p_minus_(x);
+    if (!(x > -1.0) || x > 1e300)
+        return perf_log_(1.0 + x);
+    sum = 1.0 + x;
+    return perf_log_(sum) + (x - (sum - 1.0)) / sum;        /* what the addition rounded away     */
+}
+
+/* log(1 + x) - x for any x > -1. */
+PERF_FN double perf_log1pmx_(double x)
+{
+    if (x > -0.29 && x < 0.41)
+        return perf_log1p_minus_(x);
+    return perf_log1p_(x) - x;
+}
+
+/* 2^k * x in two steps, so that a subnormal result rounds once, at the end. */
+PERF_FN double perf_scale2_(double x, int k)
+{
+    int    half = k / 2;
+    double first = perf_from_bits_(PERF_CAST_(uint64_t, half + 1023) << 52);
+    double second = perf_from_bits_(PERF_CAST_(uint64_t, k - half + 1023) << 52);
+
+    return x * first * second;
+}
+
+/* x = n ln 2 + r, |r| <= ln 2 / 2: exp x = 2^n exp r, and exp r by its series. */
+PERF_FN double perf_exp_(double x)
+{
+    /* 1 / (k + 2)!: |r| <= 0.347, the terms left out are below 1e-18 */
+    static const double term[12] = {0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
+                                    1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
+                                    1.0 / 479001600, 1.0 / 6227020800.0};
+    double k, r;
+    int    n;
+
+    if (perf_is_nan_(x))
+        return x;
+    if (x < -745.2)
+        return 0.0;
+    if (x > 709.8)
+        return PERF_INF_;
+    k = x * 1.44269504088896340736;                 /* x / ln 2, then rounded to the nearest      */
+    if (k < 0.0)
+        n = PERF_CAST_(int, k - 0.5);
+    else
+        n = PERF_CAST_(int, k + 0.5);
+    k = PERF_CAST_(double, n);
+    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;
+    return perf_scale2_(1.0 + (r + r * r * perf_poly_(r, term, 11)), n);
+}
+
+/* exp(-x * x * part), part a power of two: the square is split so that its rounding error does not
+ * grow with x.                                                                                   */
+PERF_FN double perf_exp_neg_square_(double x, double part)
+{
+    double high = perf_from_bits_(perf_bits_(x) & UINT64_C(0xfffffffff8000000));
+
+    return perf_exp_(-high * high * part) * perf_exp_(-(x - high) * (x + high) * part);
+}
+
+/* ---- normal distribution ---- */
+
+/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
+PERF_FN double perf_gauss_fraction_(double c, double w)
+{
+    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
+    int    i;
+
+    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
+        m = PERF_CAST_(double, i / 2);
+        k = m * (c + m - 1.5);
+        if (i % 2)
+            k = (0.5 + m) * (c - 1.0 + m);
+        k *= w / ((c + i - 2.0) * (c + i - 1.0));
+        up = 1.0 + k / up;
+        down = 1.0 / (1.0 + k * down);
+        f *= up * down;
+        if (i >= 3)
+            change = up * down - 1.0;
+    }
+    return 1.0 / f;
+}
+
+/* Below 1: 1 - erf by its all-positive series (Abramowitz & Stegun 7.1.6).  From 1 on that would
+ * cancel: continued fraction 7.1.14, which is Gauss's for c to infinity (DLMF 7.9.1).            */
+PERF_FN double perf_erfc_(double x)
+{
+    const double two_by_sqrt_pi = 1.12837916709551257390, one_by_sqrt_pi = 0.56418958354775628695;
+    double       term = x, sum = x;
+    int          n;
+
+    if (perf_is_nan_(x))
+        return x;
+    if (x < 0.0)
+        return 2.0 - perf_erfc_(-x);
+    if (x > 27.3)
+        return 0.0;
+    if (x >= 1.0)
+        return one_by_sqrt_pi * perf_exp_neg_square_(x, 1.0) / x *
+               perf_gauss_fraction_(1e18, 1e18 / (x * x));
+    for (n = 1; n < 80 && term > sum * 1e-17; n++) {
+        term *= 2.0 * x * x / (2.0 * n + 1.0);
+        sum += term;
+    }
+    return 1.0 - two_by_sqrt_pi * perf_exp_neg_square_(x, 1.0) * sum;
+}
+
+/* Below -1.5 the tail by the same fraction, in z itself: z / sqrt(2) would be rounded, and the tail
+ * multiplies that error by z^2.                                                                  */
+PERF_FN double perf_normal_cdf_(double z)
+{
+    const double one_by_sqrt_2pi = 0.39894228040143267794, one_by_sqrt_2 = 0.70710678118654752440;
+
+    if (!(z < -1.5))
+        return 0.5 * perf_erfc_(-z * one_by_sqrt_2);
+    if (z < -38.6)
+        return 0.0;
+    return one_by_sqrt_2pi * perf_exp_neg_square_(z, 0.5) / -z *
+           perf_gauss_fraction_(1e18, 1e18 / (0.5 * z * z));
+}
+
+/* A ratio of two polynomials of degree 7. */
+PERF_FN double perf_ratio7_(double x, const double c[2][8])
+{
+    return perf_poly_(x, c[0], 7) / perf_poly_(x, c[1], 7);
+}
+
+/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16: good down to p = 1e-300.
+ * Three ranges, each a ratio of polynomials.                                                     */
+PERF_FN double perf_normal_quantile_(double p)
+{
+    static const double middle[2][8] = {
+        {3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427,
+         13731.693765509461125, 45921.953931549871457, 67265.770927008700853,
+         33430.575583588128105, 2509.0809287301226727},
+        {1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077,
+         21213.794301586595867, 39307.895800092710610, 28729.085735721942674,
+         5226.4952788528545610}};
+    static const double side[2][8] = {
+        {1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
+         3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770,
+         0.0227238449892691845833, 7.74545014278341407640e-4},
+        {1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550,
+         0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4,
+         1.05075007164441684324e-9}};
+    static const double tail_end[2][8] = {
+        {6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+         0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3,
+         2.71155556874348757815e-5, 2.01033439929228813265e-7},
+        {1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525,
+         7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+         2.04426310338993978564e-15}};
+    double q = p - 0.5, tail, r;
+
+    if (!(p >= 0.0 && p <= 1.0))
+        return PERF_NAN_;
+    if (q < 0.425 && q > -0.425) {
+        r = 0.180625 - q * q;
+        return q * perf_poly_(r, middle[0], 7) / perf_poly_(r, middle[1], 7);
+    }
+    tail = perf_least_(p, 1.0 - p);
+    if (!(tail > 0.0)) {
+        r = PERF_INF_;
+    } else {
+        r = perf_sqrt_(-perf_log_(tail));
+        if (r <= 5.0)
+            r = perf_ratio7_(r - 1.6, side);
+        else
+            r = perf_ratio7_(r - 5.0, tail_end);
+    }
+    if (q < 0.0)
+        return -r;
+    return r;
+}
+
+/* ---- beta, t and binomial distributions ---- */
+
+/* log gamma(x) minus Stirling's (x - 1/2) log x - x + log sqrt(2 pi); x > 0.  Series of Abramowitz
+ * & Stegun 6.1.41 above 15, the recurrence gamma(x + 1) = x gamma(x) below.                      */
+PERF_FN double perf_stirling_rest_(double x)
+{
+    double sum = 0.0, z;
+
+    while (x < 15.0) {
+        sum += (x + 0.5) * perf_log1p_(1.0 / x) - 1.0;
+        x += 1.0;
+    }
+    z = 1.0 / (x * x);
+    return sum + (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680 - z * (1.0 / 1188 -
+                 z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
+}
+
+/* x^a y^b / B(a, b) with x + y = 1, after Loader's saddle point form ("Fast and accurate
+ * computation of binomial probabilities", 2000).  delta = a y - b x comes from the caller, who
+ * may know it without cancellation.                                                              */
+PERF_FN double perf_beta_front_(double x, double y, double a, double b, double delta)
+{
+    double da = -a * perf_log1pmx_(-delta / a), db = -b * perf_log1pmx_(delta / b);
+
+    if (delta > 0.5 * a)                            /* far from the mean nothing cancels, and     */
+        da = a * perf_log_(a / (a + b) / x) - delta;    /* 1 - delta / a would lose a tiny x      */
+    if (-delta > 0.5 * b)
+        db = b * perf_log_(b / (a + b) / y) + delta;
+    return perf_exp_(perf_stirling_rest_(a + b) - perf_stirling_rest_(a) - perf_stirling_rest_(b) -
+                     da - db) *
+           perf_sqrt_(a / (a + b) * b * 0.15915494309189533577);        /* 1 / (2 pi)             */
+}
+
+/* x, or 1e-300 where it is nearly 0 and something is to be divided by it. */
+PERF_FN double perf_not_zero_(double x)
+{
+    if (x < 1e-300 && x > -1e-300)
+        return 1e-300;
+    return x;
+}
+
+/* The continued fraction of I_x(a, b) (DLMF 8.17.22) by Lentz's method; x below the mean. */
+PERF_FN double perf_beta_fraction_(double x, double a, double b)
+{
+    double c = 1.0, d = 1.0 / perf_not_zero_(1.0 - (a + b) * x / (a + 1.0)), f = d, step, m, term;
+    int    i;
+
+    for (i = 2; i < 200000; i++) {                  /* even and odd terms                         */
+        m = PERF_CAST_(double, i / 2);
+        if (i % 2)
+            term = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        else
+            term = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 / perf_not_zero_(1.0 + term * d);
+        c = perf_not_zero_(1.0 + term / c);
+        step = d * c;
+        f *= step;
+        if (i % 2 && step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
+            break;
+    }
+    return f;
+}
+
+/* I_x(a, b), x + y = 1; a small one is computed itself, not as 1 minus the rest. */
+PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta)
+{
+    double front;
+
+    if (!(x > 0.0))
+        return 0.0;
+    if (!(y > 0.0))
+        return 1.0;
+    front = perf_beta_front_(x, y, a, b, delta);
+    if (x < (a + 1.0) / (a + b + 2.0))
+        return front * perf_beta_fraction_(x, a, b) / a;
+    return 1.0 - front * perf_beta_fraction_(y, b, a) / b;
+}
+
+PERF_FN double perf_beta_cdf_(double x, double a, double b)
+{
+    if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(x >= 0.0 && x <= 1.0))
+        return PERF_NAN_;
+    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x);
+}
+
+/* P(T > t), t >= 0; *fall: its relative decrease with log t.  With a = df / 2 it is half of
+ * I_x(a, 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels for x near 1.    */
+PERF_FN double perf_t_upper_(double t, double df, double *fall)
+{
+    double a = 0.5 * df, s = 0.5 * t * t, x = a / (a + s), y = s / (a + s), power;
+
+    if (t > 1e140) {                                /* a power law by now; t * t would overflow   */
+        power = perf_exp_(df * (perf_log_(1e140) - perf_log_(t)));
+        s = perf_t_upper_(1e140, df, fall) * power;
+        *fall *= power;
+        return s;
+    }
+    *fall = 0.0;
+    if (t > 0.0)
+        *fall = perf_beta_front_(x, y, a, 0.5, x * (s - 0.5));
+    if (t < 1.0)
+        return 0.5 - *fall * perf_beta_fraction_(y, 0.5, a);
+    return *fall * perf_gauss_fraction_(a + 1.0, a / s) / (df * y);
+}
+
+PERF_FN double perf_t_cdf_(double t, double df)
+{
+    double fall, tail;
+
+    if (perf_is_nan_(t) || !(df > 0.0))
+        return PERF_NAN_;
+    if (!(df < 1e15))
+        return perf_normal_cdf_(t);
+    tail = perf_t_upper_(perf_fabs_(t), df, &fall);
+    if (t < 0.0)
+        return tail;
+    return 1.0 - tail;
+}
+
+/* t > 0 with P(T > t) = tail.  Newton on the log of the tail against log t, kept inside a shrinking
+ * bracket.  It begins at the normal quantile, which is always nearer to 0.                       */
+PERF_FN double perf_t_upper_quantile_(double tail, double df)
+{
+    double t = -perf_normal_quantile_(tail), low = t, high = PERF_INF_, here, next, fall;
+    int    i;
+
+    for (i = 0; i < 200 && df < 1e15 && t > 0.0 && perf_is_finite_(t); i++) {
+        here = perf_t_upper_(t, df, &fall);
+        if (here > tail)
+            low = t;
+        else
+            high = t;
+        next = 0.0;
+        if (here > 0.0)
+            next = t * perf_exp_(perf_log_(here / tail) * (here / fall));
+        if (next - t < t * 2e-16 && t - next < t * 2e-16)
+            break;
+        if (!(next > low && next < high))
+            next = perf_sqrt_(low) * perf_sqrt_(high);
+        t = next;
+    }
+    return t;
+}
+
+PERF_FN double perf_t_quantile_(double p, double df)
+{
+    if (!(p >= 0.0 && p <= 1.0) || !(df > 0.0))
+        return PERF_NAN_;
+    if (p < 0.5)
+        return -perf_t_upper_quantile_(p, df);
+    return perf_t_upper_quantile_(1.0 - p, df);
+}
+
+PERF_FN double perf_binomial_cdf_(double k, double n, double p)
+{
+    if (!(n >= 0.0) || !(p >= 0.0 && p <= 1.0) || perf_is_nan_(k) || !perf_is_finite_(n))
+        return PERF_NAN_;
+    if (k < 0.0)
+        return 0.0;
+    if (k <= 9e15)                                  /* else it is a whole number already          */
+        k = PERF_CAST_(double, PERF_CAST_(int64_t, k));
+    if (k >= n)
+        return 1.0;
+    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));
+}
+
+/* ---- order ---- */
+
+/* Moves what is < pivot (with or_equal 1: <= pivot) to the front; returns how many those are.  No
+ * branch depends on the data, since half of them would be mispredicted.                          */
+PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int or_equal)
+{
+    size_t i, front = 0;
+
+    for (i = 0; i < n; i++) {
+        double value = x[i];
+        x[i] = x[front];
+        x[front] = value;
+        front += PERF_CAST_(size_t, (value < pivot) | (or_equal & (value <= pivot)));
+    }
+    return front;
+}
+
+/* Moves what lies below the middle of the extremes to the front; returns how many those are.
+ * 0: all are equal.  Each such cut halves the range of values: 2,100 of them sort anything.      */
+PERF_FN size_t perf_sort_cut_(double *x, size_t n)
+{
+    double low = x[0], high = x[0], pivot;
+    size_t i;
+
+    for (i = 1; i < n; i++) {
+        low = perf_least_(x[i], low);
+        high = perf_most_(x[i], high);
+    }
+    if (!(low < high))
+        return 0;
+    pivot = 0.5 * low + 0.5 * high;
+    if (!(pivot > low))
+        pivot = high;
+    return perf_partition_(x, n, pivot, 0);
+}
+
+PERF_FN double perf_median_of_three_(double a, double b, double c)
+{
+    return perf_most_(perf_least_(a, b), perf_least_(perf_most_(a, b), c));
+}
+
+/* For few values. */
+PERF_FN void perf_sort_by_insertion_(double *x, size_t n)
+{
+    size_t i, j;
+
+    for (i = 1; i < n; i++) {
+        double value = x[i];
+        for (j = i; j > 0 && x[j - 1] > value; j--)
+            x[j] = x[j - 1];
+        x[j] = value;
+    }
+}
+
+/* Quicksort on the median of three, or by a cut where that would part badly.  Only the smaller part
+ * is sorted by a call, so the recursion is at most log2(n) deep.  No value is NaN.               */
+PERF_FN void perf_sort_part_(double *x, size_t n)
+{
+    while (n > 24) {
+        size_t below = perf_partition_(x, n, perf_median_of_three_(x[0], x[n / 2], x[n - 1]), 0);
+        if (below < n / 16 || n - below < n / 16)
+            below = perf_sort_cut_(x, n);
+        if (!below)
+            return;
+        if (below < n - below) {
+            perf_sort_part_(x, below);
+            x += below;
+            n -= below;
+        } else {
+            perf_sort_part_(x + below, n - below);
+            n = below;
+        }
+    }
+    perf_sort_by_insertion_(x, n);
+}
+
+PERF_FN void perf_sort_values_(double *x, size_t n)
+{
+    perf_sort_part_(x, perf_partition_(x, n, PERF_INF_, 1));    /* NaN stay behind the numbers    */
+}
+
+/* x_(h) with h = 1 + (n - 1) p, linear between neighbours (Hyndman and Fan 1996, type 7). */
+PERF_FN double perf_quantile_(const double *sorted, size_t n, double p)
+{
+    double h, part, gap;
+    size_t i;
+
+    if (!sorted || !n || !(p >= 0.0 && p <= 1.0))
+        return PERF_NAN_;
+    h = PERF_CAST_(double, n - 1) * p;
+    i = PERF_CAST_(size_t, h);
+    if (i >= n - 1)
+        return sorted[n - 1];
+    part = h - PERF_CAST_(double, i);
+    gap = sorted[i + 1] - sorted[i];
+    if (!(part > 0.0) || !(gap > 0.0))              /* infinities, too                            */
+        return sorted[i];
+    if (!perf_is_finite_(gap))
+        return (1.0 - part) * sorted[i] + part * sorted[i + 1];
+    return sorted[i] + part * gap;
+}
+
+/* ---- chance ---- */
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_MATH_H */
+/* ==== perf_hist.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>histogram ----------------------------------------------------------------------------------
+ * A histogram holds any number of unsigned 64-bit values (here: ns, but any unit will do) in
+ * buckets whose width grows with the value, so that a percentile is known to a fixed relative
+ * error however many values there were.  Bucket edges are those of HdrHistogram.
+ *
+ * Two forms, one pointer type, the same functions:
+ *   perf_hist h = PERF_ZERO;   43 KB, 64-bit counters, percentiles within 2^-8 (0.4 %), and the
+ *                              cheapest record: 16 instructions with its loop
+ *   perf_hist_init(mem, ...)   precision, range, unit and counter size chosen at run time, in
+ *                              memory that you own: 0.1 % over 1 ns..1 h in 69 KB, 1 % in 9.5 KB,
+ *                              0.4 % over 200 ns..500 us in 6 KB
+ * There is no pointer inside: either form may be copied with memcpy (perf_hist_bytes of its
+ * options), sent, mapped by two processes, or live in device memory.
+ *
+ * Rank rule: quantile q of n values is the value of rank ceil(q * n), at least 1 (nearest rank).
+ * The answer is the midpoint of that value's bucket, never outside [min, max]; q = 0 and q = 1
+ * give the exact extremes.  Zero is a value like any other.  A value outside the range keeps its
+ * count, takes part in every percentile and is answered by the exact extreme; perf_hist_next shows
+ * those below the range first, those above it last.  Negative (from bit 63 up) and NaN values are
+ * counted by perf_hist_lost and take no part.
+ *
+ * Counts never wrap: at some 9.2e18 values perf_hist_add_n counts the rest as lost, and merging
+ * refuses.
+ * Threads: one writer and no reader at a time, except where a function says otherwise.
+ * No function here allocates, waits, prints or needs <math.h>.                                  */
+
+#define PERF_HIST_NO_DATA (-1.0)    /* the answer where there are no values: never a time         */
+#define PERF_HIST_BITS_    7        /* of the fixed form: 2^7 buckets an octave                   */
+#define PERF_HIST_OCTAVES_ 42       /* of the fixed form: 1 ns .. 73 minutes                      */
+#define PERF_HIST_FIXED_   (PERF_HIST_OCTAVES_ << PERF_HIST_BITS_)
+
+/* The front of every histogram.  All zero is an empty fixed form.  Counters follow it.  A value in
+ * the window [lo, lo + width) is in range and no new extreme, so one compare admits it.  Each form
+ * has its own width: a record meant for another finds an empty window and takes the slow way.    */
+typedef struct perf_hist_head_ {
+    uint64_t lo;
+    uint64_t width[3];              /* of the fixed form, of caller-owned 64 and 32-bit counters  */
+    uint64_t sums[4];               /* together the sum of all values, modulo 2^64                */
+    uint64_t not_min;               /* ~minimum, so that zero means none                          */
+    uint64_t max;
+    uint64_t under;                 /* values below the lowest with a bucket: zeros by default    */
+    uint64_t over;                  /* values above `highest`                                     */
+    uint64_t lost;                  /* negative or NaN, or met a full counter                     */
+    uint64_t highest;               /* largest value with a bucket; 0: fixed form                 */
+    uint64_t bias;                  /* index = (bits of the double >> shift) - bias               */
+    double   unit;                  /* of a stored integer; 0: 1                                  */
+    uint32_t counters;
+    uint8_t  bits;                  /* K: 2^K buckets an octave                                   */
+    uint8_t  bytes;                 /* of a counter: 4 or 8                                       */
+    uint8_t  shift;
+    uint8_t  reserved;
+} perf_hist_head_;
+
+typedef struct perf_hist {          /* read it through the functions below                        */
+    perf_hist_head_ head;
+    uint64_t        counter[PERF_HIST_FIXED_];
+} perf_hist;
+
+/* ---- caller-owned memory ---- */
+
+typedef struct perf_hist_opts {     /* zero = default                                             */
+    int      bits;                  /* 0 -> 7   K, 1..14: percentiles within 2^-(K+1); negative:  */
+                                    /*          K = 0, an octave a bucket                         */
+    int      counter_bytes;         /* 0 -> 4   or 8                                              */
+    uint64_t highest;               /* 0 -> 3.6e12 (1 h in ns), then up to the end of its bucket; */
+                                    /*          above it values count as `over`                   */
+    uint64_t lowest;                /* 0 -> 1   then down to the start of its bucket; below it    */
+                                    /*          values count as `under`.  A narrow range is small */
+    double   unit;                  /* 0 -> 1   one stored integer is so much: 1e-3 keeps         */
+                                    /*          thousandths.  perf_hist_add_double divides by it, */
+                                    /*          every double that is read is in your unit again;  */
+                                    /*          integers (buckets, lowest, highest) are not       */
+} perf_hist_opts;
+
+/* Bytes that a histogram with these options (NULL: defaults) needs; 0: they are out of range. */
+PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
+
+/* Makes an empty histogram in `mem` (8-byte aligned, yours, needs no freeing) and returns it.
+ * NULL: memory too small, misaligned or options out of range.  Do not copy it with `=`, which
+ * would copy sizeof(perf_hist) bytes: use perf_hist_copy or memcpy of perf_hist_bytes.           */
+PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o);
+
+/* Histogram in memory that somebody else filled (a mapping, a message).  NULL: not one of ours. */
+PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes);
+
+/* ---- record ----  h is not NULL, of any form.  The first two have one writer, and at any time
+ * perf_hist_copy may read from other threads or processes.                                       */
+
+/* Inlined for the fixed form.  Keeps the sum. */
+PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
+
+/* The same, inlined for caller-owned memory.  Keeps the sum if its counters have 64 bits; with 32
+ * the mean comes from the buckets.                                                               */
+PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value);
+
+/* Any number of writers, on the host or on the device; not together with the forms above.  Keeps no
+ * sum.  perf_hist_copy may read at any time (on the device: after the kernel).                   */
+PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns);
+
+/* `n` times the same value.  A count that would pass 2^63 - 2^56 stays there, the rest is lost. */
+PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
+
+/* Rounded to the nearest multiple of the histogram's unit.  NaN is lost, and so is what is half a
+ * unit or more below zero.  What is 2^63 units or more is recorded as 2^63 - 1 of them.          */
+PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
+
+/* Against coordinated omission: while one value takes longer than the interval in which the next
+ * is due, the next ones are not measured.  So this adds ns, ns - interval, ... down to interval.
+ * interval 0: only ns.  Cost grows with the number of buckets, not of values.                    */
+PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval);
+
+/* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
+
+PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
+PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
+                                                           /* met a full one; at most UINT64_MAX */
+
+/* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
+ * Otherwise from bucket midpoints.  Either way within 2^-K.                                      */
+PERF_FN double perf_hist_mean(const perf_hist *h);
+
+/* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
+ * values spread over many buckets; a few values in wide buckets can be far off (figures:
+ * docs/histogram.md), and values outside the range are rough: half-way to the extreme.           */
+PERF_FN double perf_hist_std(const perf_hist *h);
+
+/* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
+PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
+
+/* n quantiles, in any order, in one pass.  PERF_ENODATA: empty, out[] all PERF_HIST_NO_DATA.
+ * PERF_EINVAL: some q outside [0, 1] (its out is PERF_HIST_NO_DATA, the others are answered).    */
+PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out);
+
+/* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
+ * the distribution function.  0 for NaN.                                                         */
+PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value);
+
+/* Occupied buckets in ascending order:
+ *     perf_hist_bucket b = PERF_ZERO;
+ *     while (perf_hist_next(h, &b)) use(b.lower, b.upper, b.count);
+ * `upper` is inclusive.  Values below the range come first as one bucket from the minimum, values
+ * above it last as one bucket up to the maximum.                                                 */
+typedef struct perf_hist_bucket {
+    uint64_t lower, upper;          /* integers, in the histogram's unit                          */
+    uint64_t count;                 /* values in this bucket, never 0                             */
+    uint64_t below;                 /* values in all buckets before it                            */
+    size_t   next_, end_;           /* where the walk is                                          */
+} perf_hist_bucket;
+PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
+
+/* ---- combine ----  a call that fails leaves `into` as it was; NULL is PERF_EINVAL              */
+
+/* into += from, exactly; any order gives the same bits.  `from` may be finer than `into` (its
+ * buckets nest).  PERF_EINVAL: it is coarser, has another unit, or values beyond its range where
+ * `into` has buckets.  PERF_ERANGE: a counter or the count of `into` would overflow.             */
+PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from);
+
+/* into -= from: undoes a merge, and turns two snapshots into an interval.  PERF_ERANGE: `from`
+ * is not contained in `into`.  The extremes become those of the buckets that remain.             */
+PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
+
+/* into = from, also to fewer bits (coarser) or other counters.  Statuses as for perf_hist_merge.
+ * Of its own form `from` may be written meanwhile by another thread or process: `into` is then that
+ * of one moment, whose count, percentiles and extremes agree with each other.                    */
+PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
+
+/* Empty again; touches only the memory that was used.  NULL: nothing. */
+PERF_FN void perf_hist_reset(perf_hist *h);
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ * No function here takes a lock; the histogram is the caller's, as above.
+ *   perf_hist_head_, perf_hist_at_, perf_hist_peek_     the head of a histogram of any form
+ *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
+ *   perf_hist_cell_                                     what a counter holds
+ *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
+ *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
+ *   perf_hist_occupied_                                 the next counter that is not zero
+ *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
+ *   perf_lesser_, perf_greater_                         of two integers
+ *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* ---- histogram ----
+ *
+ * The index is the top of the double: (double)v has its exponent above its mantissa, so the bits
+ * from 52-K up count octaves and, within each, 2^K equal steps: one conversion, one shift.
+ * The fixed form uses that number as it is.  Caller-owned memory uses the compact index, which is
+ * v itself below 2^(K+1) and then goes on without a gap: octaves shorter than 2^K cost no unused
+ * counters (0.1 %: 69 KB in place of 86).  Both are equal from 2^K up, except for a constant.
+ * The counters of a narrow range begin with the bucket of its lowest value.                      */
+
+#if defined(__GNUC__) && !PERF_TCC_
+#define PERF_HIDE_(x) __asm__("" : "+r"(x))         /* the compiler forgets its value             */
+#else
+#define PERF_HIDE_(x) ((void)0)
+#endif
+
+/* *p += n; its value before. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define PERF_ATOMIC_ADD_(T, p, n) atomicAdd(PERF_PTR_(T *, p), (n))
+#elif defined(__GNUC__) && !PERF_TCC_
+#define PERF_ATOMIC_ADD_(T, p, n) __atomic_fetch_add(p, n, 0)      /* relaxed */
+#else                               /* no threads promised there                                  */
+#define PERF_ATOMIC_ADD_(T, p, n) ((*(p) += (n)) - (n))
+#endif
+
+/* What an inlined record needs: the double of a value, and constants of the fixed form. */
+#define PERF_HIST_TOP_(v)  perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v)))
+#define PERF_HIST_SHIFT_ (52 - PERF_HIST_BITS_)
+#define PERF_HIST_BIAS_  (UINT64_C(1023) << PERF_HIST_BITS_)
+#define PERF_HIST_HIGHEST_ ((UINT64_C(1) << PERF_HIST_OCTAVES_) - 1)
+#define PERF_HIST_FULL_  UINT32_C(0xff000000)   /* shared 32-bit counters stop here: 2^24 writers */
+                                                /* may pass it together without a wrap            */
+#define PERF_HIST_MOST_  (UINT64_MAX >> 1)      /* values in a histogram, and the largest value   */
+#define PERF_HIST_BULK_  (PERF_HIST_MOST_ - (UINT64_C(1) << 56))    /* of them by perf_hist_add_n */
+
+/* Indexes of the widths in the head. */
+enum { PERF_HIST_FORM_FIXED_, PERF_HIST_FORM_64_, PERF_HIST_FORM_32_ };
+
+typedef struct perf_hist_shape_ {
+    uint64_t highest;
+    uint64_t lowest;                /* first value with a bucket                                  */
+    size_t   first;                 /* compact index of the first counter                         */
+    size_t   counters;
+    double   unit;
+    unsigned bits;
+    unsigned bytes;
+    int      compact;
+    int      form;                  /* index of its width in the head                             */
+} perf_hist_shape_;
+
+/* The head by its own type: caller-owned memory may be smaller than a perf_hist. */
+PERF_HD_FN perf_hist_head_ *perf_hist_at_(perf_hist *h)
+{
+    return PERF_PTR_(perf_hist_head_ *, h);
+}
+
+PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *h)
+{
+    return PERF_PTR_(const perf_hist_head_ *, h);
+}
+
+PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *h)
+{
+    return PERF_PTR_(const char *, h) + sizeof(perf_hist_head_);
+}
+
+/* Position of the highest set bit of v, v > 0. */
+PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+    return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
+#elif defined(__GNUC__) && !PERF_TCC_
+    return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
+#else
+    unsigned n = 0;
+
+    while (v >>= 1)
+        n++;
+    return n;
+#endif
+}
+
+PERF_HD_FN uint64_t perf_lesser_(uint64_t a, uint64_t b)
+{
+    if (a < b)
+        return a;
+    return b;
+}
+
+PERF_HD_FN uint64_t perf_greater_(uint64_t a, uint64_t b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+
+/* x within [low, high], low <= high. */
+PERF_FN double perf_clamped_(double x, double low, double high)
+{
+    if (x < low)
+        return low;
+    if (x > high)
+        return high;
+    return x;
+}
+
+/* Counter of v, lowest <= v <= highest.  Integer arithmetic: a device does the same as the host. */
+PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *s, uint64_t v)
+{
+    unsigned e = perf_top_bit_(v), k = s->bits;     /* v = 2^e and more, 2^k buckets an octave    */
+    uint64_t step;                                  /* in [2^k, 2^(k+1))                          */
+
+    if (e >= k)
+        step = v >> (e - k);
+    else
+        step = v << (k - e);
+    if (!s->compact)
+        return (PERF_CAST_(uint64_t, e) << k) + step - (UINT64_C(1) << k);
+    if (e <= k)
+        return v - s->first;
+    return (PERF_CAST_(uint64_t, e - k) << k) + step - s->first;
+}
+
+/* First value of counter i; *width becomes the number of integers in its bucket. */
+PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *s, size_t i, uint64_t *width)
+{
+    size_t   j = i + s->first;
+    unsigned k = s->bits, e = PERF_CAST_(unsigned, j >> k);
+    uint64_t step = (j & ((PERF_CAST_(size_t, 1) << k) - 1)) | (PERF_CAST_(size_t, 1) << k);
+
+    *width = 1;
+    if (s->compact) {
+        if (e < 2)
+            return j;
+        *width = UINT64_C(1) << (e - 1);
+        return step << (e - 1);
+    }
+    if (e < k)
+        return step >> (k - e);
+    *width = UINT64_C(1) << (e - k);
+    return step << (e - k);
+}
+
+PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
+{
+    const perf_hist_head_ *d = perf_hist_peek_(h);
+    perf_hist_shape_       s;
+    uint64_t               width;
+
+    s.compact = d->highest != 0;
+    s.highest = PERF_HIST_HIGHEST_;
+    s.lowest = 1;
+    s.first = 0;
+    s.counters = PERF_HIST_FIXED_;
+    s.bits = PERF_HIST_BITS_;
+    s.bytes = 8;
+    s.form = PERF_HIST_FORM_FIXED_;
+    s.unit = 1.0;
+    if (d->unit > 0.0)
+        s.unit = d->unit;
+    if (!s.compact)
+        return s;
+    s.highest = d->highest;
+    s.counters = d->counters;
+    s.bits = d->bits;
+    s.bytes = d->bytes;
+    s.form = PERF_HIST_FORM_32_;
+    if (s.bytes == 8)
+        s.form = PERF_HIST_FORM_64_;
+    s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
+    if (s.first)
+        s.lowest = perf_hist_lower_(&s, 0, &width);
+    return s;
+}
+
+PERF_FN uint64_t perf_hist_cell_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+{
+    const void *cells = perf_hist_peek_cells_(h);
+
+    if (s->bytes == 4)
+        return PERF_GET_(&PERF_CAST_(const uint32_t *, cells)[i]);
+    return PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
+}
+
+/* The sum of eight counters from i on. */
+#define PERF_EIGHT_(p)                                                                            \
+    (zero + (p)[0] + (p)[1] + (p)[2] + (p)[3] + (zero + (p)[4] + (p)[5] + (p)[6] + (p)[7]))
+PERF_FN uint64_t perf_hist_eight_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+{
+    const void     *cells = perf_hist_peek_cells_(h);
+    const uint64_t *c64 = PERF_CAST_(const uint64_t *, cells) + i;
+    const uint32_t *c32 = PERF_CAST_(const uint32_t *, cells) + i;
+    uint64_t        zero = 0;
+
+    if (s->bytes == 4)
+        return PERF_EIGHT_(c32);
+    return PERF_EIGHT_(c64);
+}
+#undef PERF_EIGHT_
+
+/* The first counter in [i, end) that is not zero, else end. */
+PERF_FN size_t perf_hist_occupied_(const perf_hist *h, const perf_hist_shape_ *s, size_t i,
+                                   size_t end)
+{
+    while (i < end && !perf_hist_cell_(h, s, i)) {
+        i++;
+        while (end - i >= 8 && !perf_hist_eight_(h, s, i))
+            i += 8;
+    }
+    return i;
+}
+
+/* Buckets that may be occupied: [*first, return value). */
+PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s, size_t *first)
+{
+    const perf_hist_head_ *d = perf_hist_peek_(h);
+    uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
+
+    lo = perf_greater_(lo, s->lowest);
+    hi = perf_lesser_(hi, s->highest);
+    *first = 0;
+    if (lo > hi)
+        return 0;
+    *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
+    return PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
+}
+
+PERF_FN double perf_hist_unit_(const perf_hist *h)
+{
+    return perf_hist_shape_of_(h).unit;
+}
+
+/* ---- histogram: caller-owned memory ---- */
+
+/* 1: every option is in its range; defaults are filled in. */
+PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *o)
+{
+    const int bytes_ok = o->counter_bytes == 4 || o->counter_bytes == 8;
+
+    return o->bits <= 14 && bytes_ok && o->highest >= 2 && o->highest <= PERF_HIST_MOST_ &&
+           o->lowest <= o->highest && o->unit > 0.0 && perf_is_finite_(o->unit) &&
+           perf_is_finite_(1.0 / o->unit);
+}
+
+/* 0: options out of range.  Else the layout in *s and bytes that it takes. */
+PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *s)
+{
+    perf_hist_opts o = PERF_ZERO;
+    uint64_t       width;
+
+    if (opts)
+        o = *opts;
+    if (o.highest == 0)
+        o.highest = UINT64_C(3600000000000);
+    if (o.counter_bytes == 0)
+        o.counter_bytes = 4;
+    if (!(o.unit < 0.0) && !(o.unit > 0.0) && !perf_is_nan_(o.unit))
+        o.unit = 1.0;
+    if (!perf_hist_opts_ok_(&o))
+        return 0;
+    s->unit = o.unit;
+    s->bits = 7;
+    if (o.bits < 0)
+        s->bits = 0;
+    else if (o.bits > 0)
+        s->bits = PERF_CAST_(unsigned, o.bits);
+    s->bytes = PERF_CAST_(unsigned, o.counter_bytes);
+    s->form = PERF_HIST_FORM_32_;
+    if (s->bytes == 8)
+        s->form = PERF_HIST_FORM_64_;
+    s->compact = 1;
+    s->first = 0;
+    s->lowest = 1;
+    if (o.lowest > 1)
+        s->first = PERF_CAST_(size_t, perf_hist_index_(s, o.lowest));
+    if (s->first)
+        s->lowest = perf_hist_lower_(s, 0, &width);
+    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, o.highest)) + 1;
+    s->highest = perf_hist_lower_(s, s->counters - 1, &width);
+    s->highest += width - 1;
+    return sizeof(perf_hist_head_) + ((s->counters * s->bytes + 31) & ~PERF_CAST_(size_t, 31));
+}
+
+PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o)
+{
+    perf_hist_shape_ s = PERF_ZERO;
+
+    return perf_hist_plan_(o, &s);
+}
+
+/* The head of an empty histogram. */
+PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s)
+{
+    PERF_LIBC_(memset)(d, 0, sizeof *d);
+    if (!s->compact)
+        return;
+    d->highest = s->highest;
+    d->counters = PERF_CAST_(uint32_t, s->counters);
+    d->bits = PERF_CAST_(uint8_t, s->bits);
+    d->bytes = PERF_CAST_(uint8_t, s->bytes);
+    d->shift = PERF_CAST_(uint8_t, 52 - s->bits);
+    d->bias = (PERF_CAST_(uint64_t, 1022 + s->bits) << s->bits) + s->first;
+    if (perf_bits_(s->unit) != perf_bits_(1.0))
+        d->unit = s->unit;
+}
+
+PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o)
+{
+    perf_hist_shape_ s = PERF_ZERO;
+    size_t           need = perf_hist_plan_(o, &s);
+
+    if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
+        return PERF_CAST_(perf_hist *, PERF_NULL_);
+    PERF_LIBC_(memset)(mem, 0, need);
+    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &s);
+    return PERF_CAST_(perf_hist *, mem);
+}
+
+/* Smallest value that an inlined record may take: its double tells its counter. */
+PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *s)
+{
+    if (!s->compact)
+        return 1;
+    return perf_greater_(s->lowest, UINT64_C(1) << s->bits);
+}
+
+/* The layout that a head in memory asks for, and the bytes that it needs; 0: not one of ours. */
+PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *d, perf_hist_shape_ *s)
+{
+    perf_hist_opts o = PERF_ZERO;
+    uint64_t       front, width;
+
+    s->highest = PERF_HIST_HIGHEST_;
+    if (!d->highest)
+        return sizeof(perf_hist);
+    front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
+    if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits || !d->bytes)
+        return 0;
+    s->bits = d->bits;
+    s->compact = 1;
+    o.bits = d->bits;
+    if (d->bits == 0)
+        o.bits = -1;
+    o.counter_bytes = d->bytes;
+    o.highest = d->highest;
+    o.lowest = perf_hist_lower_(s, PERF_CAST_(size_t, d->bias - front), &width);
+    o.unit = d->unit;
+    return perf_hist_plan_(&o, s);
+}
+
+/* 1: the window of a head leads no record past the counters, and other forms have none. */
+PERF_FN int perf_hist_window_ok_(const perf_hist_head_ *d, const perf_hist_shape_ *s)
+{
+    uint64_t width = d->width[s->form];
+    uint64_t top = perf_lesser_(s->highest, UINT64_MAX >> 11);      /* exact as a double          */
+
+    if (d->width[(s->form + 1) % 3] || d->width[(s->form + 2) % 3])
+        return 0;
+    return !width || (d->lo >= perf_hist_least_(s) && d->lo <= top && width - 1 <= top - d->lo);
+}
+
+/* The constant fields of the head must be those that perf_hist_init would write. */
+PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
+{
+    const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
+    perf_hist_head_        same;
+    perf_hist_shape_       s = PERF_ZERO;
+    perf_hist             *none = PERF_CAST_(perf_hist *, PERF_NULL_);
+    size_t                 need;
+
+    if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *d)
+        return none;
+    need = perf_hist_plan_of_head_(d, &s);
+    if (need == 0 || need > bytes)
+        return none;
+    perf_hist_found_(&same, &s);
+    if (PERF_LIBC_(memcmp)(&same.highest, &d->highest,
+                           sizeof same - offsetof(perf_hist_head_, highest)) != 0)
+        return none;
+    if (!perf_hist_window_ok_(d, &s))
+        return none;
+    return PERF_CAST_(perf_hist *, mem);
+}
+
+/* ---- histogram: record ---- */
+
+/* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
+ * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
+PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
+    __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
+#else
+    PERF_SET_(p, PERF_GET_(p) + n);
+#endif
+}
+
+/* n records that are not counted. */
+PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
+{
+    uint64_t *p = &perf_hist_at_(h)->lost;
+
+    PERF_SET_(p, *p + perf_lesser_(n, UINT64_MAX - *p));
+}
+
+/* Where a value goes: the number of a counter, or one of these. */
+#define PERF_HIST_UNDER_ (UINT64_MAX - 1)
+#define PERF_HIST_OVER_  UINT64_MAX
+PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
+{
+    if (v < s->lowest)
+        return PERF_HIST_UNDER_;
+    if (v > s->highest)
+        return PERF_HIST_OVER_;
+    return perf_hist_index_(s, v);
+}
+
+/* The 64-bit counter of a place: in the head for values outside the range. */
+PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *h, uint64_t place)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+
+    if (place == PERF_HIST_UNDER_)
+        return &d->under;
+    if (place == PERF_HIST_OVER_)
+        return &d->over;
+    return PERF_PTR_(uint64_t *, d + 1) + place;
+}
+
+/* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
+PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n,
+                            int minus)
+{
+    uint64_t *c, sum, change = n;
+    uint32_t *c32;
+
+    if (minus)
+        change = 0 - n;
+    if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
+        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(h) + 1) + place;
+        sum = *c32 + change;
+        if ((n | sum) >> 32)
+            return 0;
+        PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
+        return 1;
+    }
+    c = perf_hist_counter_(h, place);
+    sum = *c + change;
+    if ((n | sum) >> 63)
+        return 0;
+    PERF_SET_(c, sum);
+    return 1;
+}
+
+/* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
+ * the total to its end, so a small one does not pay for the count.                               */
+PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+                                 uint64_t n)
+{
+    uint64_t room = n, held;
+
+    if (n >> 20) {
+        held = perf_hist_count(h);
+        room = PERF_HIST_BULK_ - perf_lesser_(held, PERF_HIST_BULK_);
+    }
+    if (s->bytes == 4 && place < PERF_HIST_UNDER_) {
+        held = UINT32_MAX - perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+        room = perf_lesser_(room, held);
+    }
+    if (n <= room)
+        return n;
+    perf_hist_lose_(h, n - room);
+    return room;
+}
+
+/* Widens the window of admitted values to v. */
+PERF_FN void perf_hist_admit_(perf_hist_head_ *d, int form, uint64_t v)
+{
+    uint64_t *width = &d->width[form], end = v + 1;
+
+    if (*width) {
+        end = perf_greater_(end, d->lo + *width);
+        v = perf_lesser_(v, d->lo);
+    }
+    d->lo = v;
+    *width = end - v;
+}
+
+/* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
+ * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
+PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_shape_ s;
+    uint64_t         place;
+
+    if (v >> 63) {
+        perf_hist_lose_(h, n);
+        return;
+    }
+    s = perf_hist_shape_of_(h);
+    place = perf_hist_place_(&s, v);
+    n = perf_hist_room_(h, &s, place, n);
+    if (n == 0)
+        return;
+    PERF_SET_(&d->sums[0], d->sums[0] + sum);
+    if (~v > d->not_min)
+        PERF_SET_(&d->not_min, ~v);
+    if (v > d->max)
+        PERF_SET_(&d->max, v);
+    (void)perf_hist_bump_(h, &s, place, n, 0);
+    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))
+        perf_hist_admit_(d, s.form, v);             /* its double is exact                        */
+}
+
+/* A record of perf_hist_add into another form. */
+PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
+{
+    perf_hist_add_own(h, v);
+}
+
+/* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
+ * on a Xeon); with four, picked by the bucket, only records near each other wait, and those wait
+ * for their counter anyway.  A record updates one sum and one counter: two adjacent accumulators
+ * would be joined into one vector by clang and by gcc -march=native, and the next load would wait
+ * for both stores (8.9 in place of 1.9 cycles; bench/hist.c shows it).                           */
+PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         top;
+
+    PERF_HIDE_(d);                  /* one base register for all that follows                     */
+    if (PERF_UNLIKELY_(ns - d->lo >= d->width[0])) {
+        perf_hist_put_other_(h, ns);
+        return;
+    }
+    top = PERF_HIST_TOP_(ns) >> PERF_HIST_SHIFT_;
+    PERF_HIDE_(top);
+    perf_hist_raise_(&d->sums[top & 3], ns);
+    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + (top - PERF_HIST_BIAS_), 1);
+}
+
+/* One more in a 32-bit counter, by the index of an admitted value.  A full one stays full. */
+PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *h, uint64_t value)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
+    uint32_t        *c, n;
+
+    PERF_HIDE_(top);
+    c = PERF_PTR_(uint32_t *, d + 1) + top;
+    n = *c + 1;
+    if (PERF_UNLIKELY_(n == 0)) {
+        perf_hist_put_(h, value, 1, 0);
+        return;
+    }
+    PERF_SET_(c, n);
+}
+
+PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         top, sum = value;
+
+    PERF_HIDE_(d);
+    if (PERF_UNLIKELY_(value - d->lo >= d->width[PERF_HIST_FORM_64_])) {
+        if (value - d->lo < d->width[PERF_HIST_FORM_32_]) {
+            perf_hist_add32_(h, value);
+            return;
+        }
+        if (d->bytes == 4)
+            sum = 0;                /* 32-bit counters come without a sum                         */
+        perf_hist_put_(h, value, 1, sum);
+        return;
+    }
+    top = PERF_HIST_TOP_(value) >> d->shift;
+    perf_hist_raise_(&d->sums[top & 3], value);
+    top -= d->bias;
+    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
+    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
+}
+
+PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
+{
+    return PERF_ATOMIC_ADD_(unsigned long long, p, n);
+}
+
+PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    if (v > *PERF_PTR_(volatile uint64_t *, p))
+        atomicMax(PERF_PTR_(unsigned long long *, p), v);
+#elif defined(__GNUC__) && !PERF_TCC_
+    uint64_t seen = PERF_GET_(p);
+
+    while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, 0, 0))
+        continue;
+#else
+    if (v > *p)
+        *p = v;
+#endif
+}
+
+PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    uint64_t         place;
+    uint32_t        *c32;
+
+    if (ns >> 63 == 0) {
+        perf_shared_max_(&d->not_min, ~ns);
+        perf_shared_max_(&d->max, ns);
+        place = perf_hist_place_(&s, ns);
+        if (place >= PERF_HIST_UNDER_ || s.bytes == 8) {
+            (void)perf_shared_add_(perf_hist_counter_(h, place), 1);
+            return;
+        }
+        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
+        if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) < PERF_HIST_FULL_)
+            return;
+        (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back                   */
+    }
+    if (perf_shared_add_(&d->lost, 1) == UINT64_MAX)            /* at its end it stays            */
+        (void)perf_shared_add_(&d->lost, UINT64_MAX);
+}
+
+PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
+{
+    perf_hist_put_(h, ns, n, ns * n);
+}
+
+PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
+{
+    double   x = ns / perf_hist_unit_(h);
+    uint64_t v;
+
+    if (perf_is_nan_(x) || x <= -0.5) {
+        perf_hist_lose_(h, 1);
+    } else if (x >= 9223372036854775807.0) {
+        perf_hist_add(h, PERF_HIST_MOST_);
+    } else {
+        v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
+        perf_hist_add(h, v + (x - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
+    }
+}
+
+/* The last integer that goes where v goes, at most `last`. */
+PERF_FN uint64_t perf_hist_place_end_(const perf_hist_shape_ *s, uint64_t v, uint64_t last)
+{
+    uint64_t width, lower;
+
+    if (v > s->highest)
+        return last;
+    if (v < s->lowest)
+        return perf_lesser_(s->lowest - 1, last);
+    lower = perf_hist_lower_(s, PERF_CAST_(size_t, perf_hist_index_(s, v)), &width);
+    return perf_lesser_(lower + width - 1, last);
+}
+
+/* 0 + 1 + ... + (n - 1), modulo 2^64. */
+PERF_FN uint64_t perf_triangle_(uint64_t n)
+{
+    if (n % 2)
+        return n * ((n - 1) / 2);
+    return n / 2 * (n - 1);
+}
+
+PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    uint64_t         v, last, steps;
+
+    perf_hist_put_(h, ns, 1, ns);
+    if (interval == 0 || ns >> 63 || ns / 2 < interval)
+        return;
+    last = ns - interval;
+    for (v = interval + ns % interval; v <= last; v += steps * interval) {
+        steps = (perf_hist_place_end_(&s, v, last) - v) / interval + 1;     /* all of one bucket  */
+        perf_hist_put_(h, v, steps, v * steps + interval * perf_triangle_(steps));
+    }
+}
+
+/* ---- histogram: read ---- */
+
+/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  64-bit counters
+ * are read 10 KB and more at a time: in vectors where the compiler has them (gcc -O2 makes none on
+ * its own), in the wide ones of AVX2 where the processor has it.                                 */
+#if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
+typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
+#define PERF_HIST_LANES_(name)                                                                    \
+    PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \
+    {                                                                                             \
+        const perf_lanes_ *v = PERF_CAST_(const perf_lanes_ *, cells);                            \
+        uint64_t           total = 0;                                                             \
+        size_t             i, k;                                                                  \
+        for (k = 0; k < n; k++) {                                                                 \
+            perf_lanes_ a = PERF_ZERO, b = PERF_ZERO;                                             \
+            for (i = 0; i < block; i += 16, v += 4) {                                             \
+                a += v[0] + v[1];                                                                 \
+                b += v[2] + v[3];                                                                 \
+            }                                                                                     \
+            a += b;                                                                               \
+            sums[k] = a[0] + a[1] + a[2] + a[3];                                                  \
+            total += sums[k];                                                                     \
+        }                                                                                         \
+        return total;                                                                             \
+    }
+PERF_HIST_LANES_(perf_hist_lanes_)
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(_WIN32)  /* stack aligned to 16 bytes   */
+#define PERF_HIST_AVX2_ 1
+PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_hist_avx2_lanes_)
+#endif
+#undef PERF_HIST_LANES_
+#else
+#define PERF_HIST_NO_LANES_ 1
+typedef uint64_t perf_lanes_ PERF_ATTR_((__may_alias__));
+#endif
+
+PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
+                                 size_t block, size_t n, uint64_t *sums)
+{
+    uint64_t total = 0;
+    size_t   i, k;
+
+#if !defined(PERF_HIST_NO_LANES_)
+    if (s->bytes == 8) {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
+#if defined(PERF_HIST_AVX2_)
+        if (__builtin_cpu_supports("avx2"))
+            return perf_hist_avx2_lanes_(c, block, n, sums);
+#endif
+        return perf_hist_lanes_(c, block, n, sums);
+    }
+#endif
+    for (k = 0; k < n; k++, total += sums[k - 1])
+        for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
+            sums[k] += perf_hist_eight_(h, s, first);
+    return total;
+}
+
+/* The sum of counters [first, first + n). */
+PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
+                                      size_t n)
+{
+    uint64_t sum = 0, part = 0;
+
+    for (; n % 64; n--)
+        sum += perf_hist_cell_(h, s, first + n - 1);
+    if (n)
+        sum += perf_hist_sums_(h, s, first, n, 1, &part);
+    return sum;
+}
+
+PERF_FN uint64_t perf_hist_count(const perf_hist *h)
+{
+    const perf_hist_head_ *d = perf_hist_peek_(h);
+    perf_hist_shape_       s;
+    size_t                 first, end;
+
+    if (!h)
+        return 0;
+    s = perf_hist_shape_of_(h);
+    end = perf_hist_touched_(h, &s, &first);
+    return d->under + d->over + perf_hist_sum_cells_(h, &s, first, end - first);
+}
+
+PERF_FN uint64_t perf_hist_lost(const perf_hist *h)
+{
+    if (!h)
+        return 0;
+    return PERF_GET_(&perf_hist_peek_(h)->lost);
+}
+
+/* The extremes as integers; 0: there are none. */
+PERF_FN int perf_hist_extremes_(const perf_hist *h, uint64_t *min, uint64_t *max)
+{
+    uint64_t not_min = 0;
+
+    *max = 0;
+    if (h)
+        not_min = PERF_GET_(&perf_hist_peek_(h)->not_min);
+    if (not_min)
+        *max = PERF_GET_(&perf_hist_peek_(h)->max);
+    *min = ~not_min;
+    return not_min != 0;
+}
+
+/* The values below the range as a bucket; a single one is the minimum itself.  0: none. */
+PERF_FN int perf_hist_bucket_under_(const perf_hist_head_ *d, uint64_t lowest, perf_hist_bucket *b)
+{
+    b->count = d->under;
+    if (!b->count)
+        return 0;
+    b->lower = perf_lesser_(~d->not_min, lowest - 1);
+    b->upper = lowest - 1;
+    if (b->count == 1)
+        b->upper = b->lower;
+    return 1;
+}
+
+/* The values above the range likewise. */
+PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *d, uint64_t highest, perf_hist_bucket *b)
+{
+    b->count = d->over;
+    if (!b->count)
+        return 0;
+    b->upper = perf_greater_(d->max, highest + 1);
+    b->lower = highest + 1;
+    if (b->count == 1)
+        b->lower = b->upper;
+    return 1;
+}
+
+/* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
+PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
+{
+    const perf_hist_head_ *d = perf_hist_peek_(h);
+    perf_hist_shape_       s;
+    uint64_t               width;
+
+    if (!h || !b)
+        return 0;
+    s = perf_hist_shape_of_(h);
+    b->below += b->count;
+    b->count = 0;
+    if (b->next_ == 0) {
+        b->end_ = perf_hist_touched_(h, &s, &b->next_) + 1;
+        b->next_++;
+        if (perf_hist_bucket_under_(d, s.lowest, b))
+            return 1;
+    }
+    if (b->next_ < b->end_) {
+        size_t i = perf_hist_occupied_(h, &s, b->next_ - 1, b->end_ - 1);
+        b->next_ = i + 1;
+        if (b->next_ < b->end_) {
+            b->next_++;
+            b->count = perf_hist_cell_(h, &s, i);
+            b->lower = perf_hist_lower_(&s, i, &width);
+            b->upper = b->lower + width - 1;
+            return 1;
+        }
+    }
+    if (b->next_ != b->end_)
+        return 0;
+    if (!perf_hist_bucket_over_(d, s.highest, b))
+        return 0;
+    b->next_++;
+    return 1;
+}
+
+/* Middle of the integers of a bucket, as far as they are within the extremes. */
+PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
+{
+    double   x = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, upper - lower);
+    uint64_t min, max;
+
+    (void)perf_hist_extremes_(h, &min, &max);
+    return perf_clamped_(x, PERF_CAST_(double, min), PERF_CAST_(double, max));
+}
+
+/* The sum of all values, exact modulo 2^64 where every record kept it.  The buckets say which
+ * multiple to add.  If none brings it between their edges, it is not the sum of these records, and
+ * that of the midpoints is taken.                                                                */
+PERF_FN double perf_hist_sum_(const perf_hist *h)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    const perf_hist_head_ *d = perf_hist_peek_(h);
+    double           low = 0.0, mid = 0.0, high = 0.0, sum, wraps;
+
+    while (perf_hist_next(h, &b)) {
+        double n = PERF_CAST_(double, b.count);
+        low += n * PERF_CAST_(double, b.lower);
+        mid += n * perf_hist_middle_(h, b.lower, b.upper);
+        high += n * PERF_CAST_(double, b.upper);
+    }
+    if (b.below == 0)
+        return PERF_HIST_NO_DATA;
+    sum = PERF_CAST_(double, PERF_GET_(&d->sums[0]) + PERF_GET_(&d->sums[1]) +
+                             PERF_GET_(&d->sums[2]) + PERF_GET_(&d->sums[3]));
+    wraps = (mid - sum) / 18446744073709551616.0;
+    if (wraps > 0.5 && wraps < 4e15)
+        sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
+    if (!(sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12)))
+        sum = mid;
+    return sum * perf_hist_unit_(h);
+}
+
+PERF_FN double perf_hist_mean(const perf_hist *h)
+{
+    uint64_t n = perf_hist_count(h), min, max;
+    double   unit;
+
+    if (n == 0)
+        return PERF_HIST_NO_DATA;
+    (void)perf_hist_extremes_(h, &min, &max);
+    unit = perf_hist_unit_(h);
+    return perf_clamped_(perf_hist_sum_(h) / PERF_CAST_(double, n), PERF_CAST_(double, min) * unit,
+                         PERF_CAST_(double, max) * unit);
+}
+
+PERF_FN double perf_hist_std(const perf_hist *h)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    perf_hist_shape_ s;
+    double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
+    uint64_t         min, max;
+
+    n = PERF_CAST_(double, perf_hist_count(h));
+    if (n < 1.0 || !perf_hist_extremes_(h, &min, &max))
+        return PERF_HIST_NO_DATA;
+    if (n < 2.0)
+        return 0.0;
+    s = perf_hist_shape_of_(h);
+    mean = perf_hist_mean(h) / perf_hist_unit_(h);
+    while (perf_hist_next(h, &b)) {     /* deviations from near the mean: no cancellation         */
+        double c = PERF_CAST_(double, b.count), w = PERF_CAST_(double, b.upper - b.lower) + 1.0;
+        double x = perf_hist_middle_(h, b.lower, b.upper) - mean;
+        s1 += c * x;
+        s2 += c * x * x;
+        if (b.lower >= s.lowest && b.upper <= s.highest)    /* not the two beyond the range       */
+            within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
+    }
+    var = s2 - s1 * s1 / n - within;
+    limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
+    if (var > limit)                                /* Bhatia and Davis                           */
+        var = limit;
+    if (var < 0.0)
+        var = 0.0;
+    return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
+}
+
+/* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
+typedef struct perf_hist_scan_ {
+    perf_hist_shape_ shape;
+    size_t           first, end, block;     /* counters; `block` of them per sum                  */
+    size_t           blocks;
+    uint64_t         total;
+    double           min, max;
+    uint64_t         sums[256];
+} perf_hist_scan_;
+
+PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
+{
+    const perf_hist_head_ *d = perf_hist_peek_(h);
+    uint64_t               min, max;
+    size_t                 i;
+
+    s->shape = perf_hist_shape_of_(h);
+    s->end = perf_hist_touched_(h, &s->shape, &s->first);
+    s->first &= ~PERF_CAST_(size_t, 63);        /* whole blocks: the ones around are zero         */
+    s->end = (s->end + 63) & ~PERF_CAST_(size_t, 63);
+    if (s->end > s->shape.counters)
+        s->end = s->shape.counters;
+    (void)perf_hist_extremes_(h, &min, &max);
+    s->min = PERF_CAST_(double, min);
+    s->max = PERF_CAST_(double, max);
+    for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
+        continue;
+    s->total = d->under + d->over;
+    i = s->first;
+    s->blocks = (s->end - i) / s->block;
+    s->total += perf_hist_sums_(h, &s->shape, i, s->block, s->blocks, s->sums);
+    i += s->blocks * s->block;
+    if (i < s->end) {
+        s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, s->end - i);
+        s->total += s->sums[s->blocks++];
+    }
+}
+
+/* The bucket in [j, end) where the running count reaches rank. */
+PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
+                               uint64_t below, uint64_t rank)
+{
+    uint64_t eight;
+
+    for (; end - j > 8; j += 8, below += eight) {
+        eight = perf_hist_eight_(h, s, j);
+        if (below + eight >= rank)
+            break;
+    }
+    while (j < end - 1 && (below += perf_hist_cell_(h, s, j)) < rank)
+        j++;
+    return j;
+}
+
+/* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
+PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
+{
+    double   r = q * PERF_CAST_(double, n);
+    uint64_t t;
+
+    if (q >= 1.0 || r >= 9.2e18)                /* n as a double may be less than n               */
+        return n;
+    t = PERF_CAST_(uint64_t, r);
+    if (r - PERF_CAST_(double, t) > r * 4.5e-16)
+        t++;
+    return perf_greater_(perf_lesser_(t, n), 1);
+}
+
+/* Where the walk for several quantiles is: `below` values lie before block k. */
+typedef struct perf_hist_at_block_ {
+    size_t   k;
+    uint64_t below;
+} perf_hist_at_block_;
+
+/* The value of a rank in 1..total, in integers of the histogram.  Ascending ranks are one walk. */
+PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank,
+                                perf_hist_at_block_ *at)
+{
+    uint64_t under = perf_hist_peek_(h)->under, width, lower;
+    size_t   i, end;
+
+    if (rank == s->total)
+        return s->max;
+    if (rank == 1 || rank <= under)
+        return s->min;
+    if (rank <= at->below) {                    /* not ascending: start again                     */
+        at->k = 0;
+        at->below = under;
+    }
+    while (at->k < s->blocks && rank - at->below > s->sums[at->k])
+        at->below += s->sums[at->k++];
+    if (at->k == s->blocks)
+        return s->max;                          /* above the range                                */
+    i = s->first + at->k * s->block;
+    end = i + s->block;
+    if (end > s->end)
+        end = s->end;
+    i = perf_hist_walk_(h, &s->shape, i, end, at->below, rank);
+    lower = perf_hist_lower_(&s->shape, i, &width);
+    return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
+                         s->max);
+}
+
+PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out)
+{
+    perf_hist_scan_     s;
+    perf_hist_at_block_ at = PERF_ZERO;
+    perf_status         status = PERF_OK;
+    size_t              i;
+
+    if (!h || (n && (!q || !out)))
+        return PERF_EINVAL;
+    perf_hist_scan_blocks_(h, &s);
+    at.below = perf_hist_peek_(h)->under;
+    if (s.total == 0)
+        status = PERF_ENODATA;
+    for (i = 0; i < n; i++) {
+        out[i] = PERF_HIST_NO_DATA;
+        if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0)
+            status = PERF_EINVAL;
+        else if (s.total)
+            out[i] = s.shape.unit * perf_hist_value_(h, &s, perf_hist_rank_(q[i], s.total), &at);
+    }
+    return status;
+}
+
+PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
+{
+    double x = PERF_HIST_NO_DATA;
+
+    (void)perf_hist_quantiles(h, &q, 1, &x);
+    return x;
+}
+
+/* Values in the buckets up to that of the integer v. */
+PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    size_t           first, i;
+    uint64_t         min, max;
+
+    if (!perf_hist_extremes_(h, &min, &max) || v < min)
+        return 0;
+    if (v >= max || v > s.highest)
+        return perf_hist_count(h);
+    if (v < s.lowest)
+        return perf_hist_peek_(h)->under;
+    (void)perf_hist_touched_(h, &s, &first);
+    i = PERF_CAST_(size_t, perf_hist_index_(&s, v)) + 1;
+    return perf_hist_peek_(h)->under + perf_hist_sum_cells_(h, &s, first, i - first);
+}
+
+PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
+{
+    double x;
+
+    if (!h || perf_is_nan_(value))
+        return 0;
+    x = value / perf_hist_unit_(h);
+    if (perf_hist_peek_(h)->unit > 0.0)
+        x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
+    if (x < 0.0)
+        return 0;
+    if (x < 9.2e18)
+        return perf_hist_up_to_(h, PERF_CAST_(uint64_t, x));
+    return perf_hist_up_to_(h, PERF_HIST_MOST_);
+}
+
+/* ---- histogram: combine ---- */
+
+PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b)
+{
+    return a->bits == b->bits && a->bytes == b->bytes && a->compact == b->compact &&
+           a->counters == b->counters && a->first == b->first;
+}
+
+/* Whether the values of `from` can go to `into` at all, by unit and bits; and both shapes. */
+PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *from,
+                                     perf_hist_shape_ *s, perf_hist_shape_ *t)
+{
+    if (!into || !from || into == from)
+        return PERF_EINVAL;
+    *s = perf_hist_shape_of_(into);
+    *t = perf_hist_shape_of_(from);
+    if (t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit))
+        return PERF_EINVAL;
+    return PERF_OK;
+}
+
+/* What the counter of a place holds. */
+PERF_FN uint64_t perf_hist_held_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place)
+{
+    if (place == PERF_HIST_UNDER_)
+        return perf_hist_peek_(h)->under;
+    if (place == PERF_HIST_OVER_)
+        return perf_hist_peek_(h)->over;
+    return perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+}
+
+/* What is to be done with the values of another histogram. */
+typedef enum perf_hist_deed_ {
+    PERF_HIST_PLUS_, PERF_HIST_MINUS_, PERF_HIST_INSTEAD_
+} perf_hist_deed_;
+
+/* 1: the counter of a place can take (or give back) n values. */
+PERF_FN int perf_hist_has_room_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+                                uint64_t n, perf_hist_deed_ deed)
+{
+    uint64_t held = 0, most = PERF_HIST_MOST_;
+
+    if (deed != PERF_HIST_INSTEAD_)
+        held = perf_hist_held_(h, s, place);
+    if (s->bytes == 4 && place < PERF_HIST_UNDER_)
+        most = UINT32_MAX;
+    if ((n | held) >> 63)
+        return 0;
+    if (deed == PERF_HIST_MINUS_)
+        return n <= held;
+    return n + held <= most;
+}
+
+/* Whether `into` can take all of `from`, which has another shape. */
+PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from,
+                                    perf_hist_deed_ deed)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held = 0;
+    perf_hist_bucket b = PERF_ZERO;
+
+    while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
+        next = perf_hist_place_(&s, b.lower);
+        if (next != perf_hist_place_(&s, b.upper))
+            return PERF_EINVAL;                 /* outside its range, and we would know better    */
+        if (next != at)
+            n = 0;
+        n += b.count;
+        at = next;
+        if (b.count >> 63 || !perf_hist_has_room_(into, &s, at, n, deed))
+            return PERF_ERANGE;
+    }
+    if (deed == PERF_HIST_PLUS_)
+        held = perf_hist_count(into);
+    if ((b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_)
+        return PERF_ERANGE;
+    return PERF_OK;
+}
+
+/* Equal shapes are added as they lie, two 32-bit counters as one number: none can overflow where
+ * the total does not.  The memory of the counters is a multiple of 32 bytes.                     */
+PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
+                                    const perf_hist_shape_ *s)
+{
+    perf_hist_head_       *d = perf_hist_at_(into);
+    const perf_hist_head_ *f = perf_hist_peek_(from);
+    size_t                 i, end = perf_hist_touched_(from, s, &i);
+    size_t                 each = sizeof(perf_lanes_) / s->bytes;
+    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, d + 1);
+    const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
+
+    for (i /= each; i * each < end; i++)
+        to[i] += cells[i];
+    d->under += f->under;
+    d->over += f->over;
+}
+
+/* 1: equal shapes whose totals fit together, so that no counter can overflow. */
+PERF_FN int perf_hist_adds_up_(const perf_hist *into, const perf_hist *from,
+                               const perf_hist_shape_ *s, const perf_hist_shape_ *t)
+{
+    uint64_t n = perf_hist_count(into), m = perf_hist_count(from), most = PERF_HIST_MOST_;
+
+    if (s->bytes == 4)
+        most = UINT32_MAX;
+    return perf_hist_same_(s, t) && (n | m) >> 63 == 0 && n + m <= most;
+}
+
+/* into += from, or -= */
+PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
+{
+    perf_hist_head_       *d = perf_hist_at_(into);
+    const perf_hist_head_ *f = perf_hist_peek_(from);
+    perf_hist_shape_       s, t;
+    perf_hist_bucket       b = PERF_ZERO;
+    perf_status            status = perf_hist_nests_(into, from, &s, &t);
+    int                    i;
+
+    if (status != PERF_OK)
+        return status;
+    if (minus && d->lost < f->lost)
+        return PERF_ERANGE;
+    if (!minus && perf_hist_adds_up_(into, from, &s, &t)) {
+        perf_hist_merge_equal_(into, from, &s);
+    } else {
+        status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
+        while (status == PERF_OK && perf_hist_next(from, &b))
+            (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
+    }
+    if (status != PERF_OK)
+        return status;
+    for (i = 0; i < 4; i++)
+        if (minus)
+            d->sums[i] -= f->sums[i];
+        else
+            d->sums[i] += f->sums[i];
+    if (!minus)
+        perf_hist_lose_(into, f->lost);
+    else if (d->lost != UINT64_MAX)
+        d->lost -= f->lost;
+    return PERF_OK;
+}
+
+PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
+{
+    perf_status            status = perf_hist_combine_(into, from, 0);
+    perf_hist_head_       *d = perf_hist_at_(into);
+    const perf_hist_head_ *f = perf_hist_peek_(from);
+
+    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
+        d->not_min = perf_greater_(f->not_min, d->not_min);
+        d->max = perf_greater_(f->max, d->max);
+    }
+    return status;
+}
+
+/* Extremes that the occupied buckets allow, as near as possible to those given; windows closed. */
+PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_bucket b = PERF_ZERO, first = b, last = b;
+
+    d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
+    while (perf_hist_next(h, &b)) {
+        if (b.below == 0)
+            first = b;
+        last = b;
+    }
+    d->not_min = d->max = 0;
+    if (b.below == 0)
+        return;
+    d->not_min = ~perf_greater_(perf_lesser_(min, first.upper), first.lower);
+    d->max = perf_greater_(perf_lesser_(max, last.upper), last.lower);
+    if (b.below == 1)
+        d->not_min = ~d->max;                   /* one value has no two extremes                  */
+}
+
+PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
+{
+    perf_status status = perf_hist_combine_(into, from, 1);
+
+    if (status == PERF_OK)
+        perf_hist_settle_(into, ~perf_hist_peek_(into)->not_min, perf_hist_peek_(into)->max);
+    return status;
+}
+
+PERF_FN void perf_hist_reset(perf_hist *h)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_shape_ s;
+    size_t           first, end;
+
+    if (!h)
+        return;
+    s = perf_hist_shape_of_(h);
+    end = perf_hist_touched_(h, &s, &first);
+    PERF_LIBC_(memset)(PERF_PTR_(char *, d + 1) + first * s.bytes, 0, (end - first) * s.bytes);
+    perf_hist_found_(d, &s);
+}
+
+/* A histogram of the same form, which somebody may be writing. */
+PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live, const perf_hist_shape_ *s)
+{
+    perf_hist_head_       *d = perf_hist_at_(into);
+    const perf_hist_head_ *f = perf_hist_peek_(live);
+    size_t                 i, end;
+
+    perf_hist_reset(into);
+    for (end = perf_hist_touched_(live, s, &i); i < end; i++)
+        (void)perf_hist_bump_(into, s, i, perf_hist_cell_(live, s, i), 0);
+    d->under = PERF_GET_(&f->under);
+    d->over = PERF_GET_(&f->over);
+    d->lost = PERF_GET_(&f->lost);
+    for (i = 0; i < 4; i++)
+        d->sums[i] = PERF_GET_(&f->sums[i]);
+    d->not_min = PERF_GET_(&f->not_min);        /* the walk below needs the touched range         */
+    d->max = PERF_GET_(&f->max);
+    perf_hist_settle_(into, ~d->not_min, d->max);
+}
+
+PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
+{
+    perf_hist_shape_ s, t;
+    perf_status      status = perf_hist_nests_(into, from, &s, &t);
+
+    if (status != PERF_OK)
+        return status;
+    if (perf_hist_same_(&s, &t)) {
+        perf_hist_copy_live_(into, from, &s);
+        return PERF_OK;
+    }
+    status = perf_hist_fits_(into, from, PERF_HIST_INSTEAD_);
+    if (status != PERF_OK)
+        return status;
+    perf_hist_reset(into);
+    return perf_hist_merge(into, from);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_HIST_H */
+/* ==== perf_stats.h, continued ==== */
+/* ==== perf_text.h ==== */
+/* perf_text.h - a bounded writer of text, for the other headers.
+ *
+ *   char      line[80];
+ *   perf_out_ o = perf_out_open_(line, sizeof line);
+ *   perf_put_(&o, "load took ");
+ *   perf_put_ns_(&o, 1234);                                 // "load took 1.23 us"
+ *
+ * For the library itself.  It calls no printf: no locale, no stdio, and fast enough for traces.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_TEXT_H
+#define PERF_TEXT_H
+
+#include <stdarg.h>
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use; all but the last four write into a perf_out_ ----------
+ *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
+ *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
+ *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
+ *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
+ *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
+ *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
+ *   perf_put_clean_  a name without control characters and broken bytes
+ *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
+ *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
+ *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
+ *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
+ *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
+ *   perf_putf_, perf_putv_  by a format, see below
+ *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
+
+typedef struct perf_out_ {
+    char  *p;           /* where to write; NULL with cap 0 only counts                            */
+    size_t len;         /* characters asked for so far, also past the end                         */
+    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
+    int    width;       /* columns of the screen; 0: as many as there are                         */
+    int    style;       /* what it can show: PERF_BARS_, PERF_COLOR_                              */
+    int    grows;       /* 1: p comes from PERF_MALLOC, and is replaced by more when it is full   */
+    int    failed;      /* 1: there was no memory to grow; the text is cut                        */
+} perf_out_;
+enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
+
+/* Writes a format of printf; compilers check the arguments.  Only these letters exist:
+ *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
+ * %10.3f, %*s: right-aligned, after at least one blank.  %-20s: cut or padded to 20 columns;
+ * %.20s: cut (perf_put_cut_).  Times, bytes and JSON have calls of their own, see >>internal.    */
+PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 2, 3)));
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* ---- plain text ---- */
+
+/* A text in `cap` bytes at `out`; NULL: it only counts. */
+PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = out;
+    o.cap = out ? cap : 0;
+    if (o.cap)
+        *out = '\0';
+    return o;
+}
+
+/* Doubles the room of a text that grows. */
+PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
+{
+    size_t cap = o->cap ? 2 * o->cap : 4096;
+    char  *more = PERF_CAST_(char *, PERF_MALLOC(cap));
+
+    if (!more) {
+        o->grows = 0;
+        o->failed = 1;
+        return;
+    }
+    more[0] = '\0';
+    if (o->p)
+        PERF_LIBC_(memcpy)(more, o->p, o->len + 1);
+    PERF_FREE(o->p);
+    o->p = more;
+    o->cap = cap;
+}
+
+PERF_FN void perf_put_char_(perf_out_ *o, char c)
+{
+    if (o->grows && o->len + 1 >= o->cap)
+        perf_out_more_(o);
+    if (o->len + 1 < o->cap) {
+        o->p[o->len] = c;
+        o->p[o->len + 1] = '\0';
+    }
+    o->len++;
+}
+
+PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
+{
+    while (n--)
+        perf_put_char_(o, *s++);
+}
+
+PERF_FN void perf_put_(perf_out_ *o, const char *s)
+{
+    perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
+}
+
+PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *o, size_t n)
+{
+    for (; n; n--)
+        perf_put_char_(o, ' ');
+}
+
+/* ---- numbers ---- */
+
+/* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
+PERF_FN char *perf_digits_(char *p, uint64_t v)
+{
+    static const char two[] =                   /* the time of a trace is mostly that of digits   */
+        "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
+        "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
+        "888990919293949596979899";
+    char text[40], *q = text + 20;
+
+    do {
+        PERF_LIBC_(memcpy)(q -= 2, two + v % 100 * 2, 2);
+        v /= 100;
+    } while (v);
+    q += *q == '0';
+    PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
+    return p + (text + 20 - q);
+}
+
+PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+{
+    char digits[20];
+
+    perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
+}
+
+/* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
+PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
+
+/* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
+PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
+{
+    uint64_t scale = 1, whole, frac;
+    int      i;
+
+    if (perf_is_nan_(x)) {
+        perf_put_(o, "nan");
+        return;
+    }
+    if (perf_bits_(x) >> 63) {
+        perf_put_char_(o, '-');
+        x = -x;
+    }
+    if (!perf_is_finite_(x)) {
+        perf_put_(o, "inf");
+        return;
+    }
+    if (x >= 1e18) {                            /* too large for the split below                  */
+        perf_put_huge_(o, x, decimals);
+        return;
+    }
+    for (i = 0; i < decimals; i++)
+        scale *= 10;
+    whole = PERF_CAST_(uint64_t, x);
+    frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
+    if (frac >= scale) {
+        whole++;
+        frac -= scale;
+    }
+    perf_put_u64_(o, whole);
+    if (decimals > 0) {
+        perf_put_char_(o, '.');
+        while ((scale /= 10) > 1 && frac < scale)
+            perf_put_char_(o, '0');
+        perf_put_u64_(o, frac);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
+{
+    int tens = 0;
+
+    for (; x >= 10.0; tens++)
+        x /= 10.0;
+    if (decimals > 6)
+        decimals = 6;
+    if (decimals < 2)
+        decimals = 2;
+    perf_put_fixed_(o, x, decimals);
+    perf_put_char_(o, 'e');
+    perf_put_u64_(o, PERF_CAST_(uint64_t, tens));
+}
+
+/* The text `before`, then x as perf_put_fixed_ does. */
+PERF_COLD_FN_ void perf_put_number_(perf_out_ *o, const char *before, double x, int decimals)
+{
+    perf_put_(o, before);
+    perf_put_fixed_(o, x, decimals);
+}
+
+/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
+PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
+{
+    static const char *const unit[] = {" ns", " us", " ms", " s"};
+    double                   size = ns < 0 ? -ns : ns;
+    int                      i = 0, decimals = 0;
+
+    for (; i < 3 && size >= 999.5; i++) {
+        size /= 1000;
+        ns /= 1000;
+    }
+    if (size < 99.95)
+        decimals = 1;
+    if (size < 9.995)
+        decimals = 2;
+    perf_put_fixed_(o, ns, decimals);
+    perf_put_(o, unit[i]);
+}
+
+/* "512 B", "1.5 MiB", "200 GiB". */
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
+{
+    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    double                   size = bytes < 0 ? -bytes : bytes;
+    int                      i = 0;
+
+    for (; i < 4 && size >= 1023.5; i++) {
+        size /= 1024;
+        bytes /= 1024;
+    }
+    perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
+    perf_put_(o, unit[i]);
+}
+
+/* ---- names: the one place that knows UTF-8 ---- */
+
+/* A character: how many bytes it has, 1 if it is broken. */
+typedef struct perf_char_ {
+    int      bytes;
+    int      broken;            /* 1: a byte that is no UTF-8                                     */
+    int      control;           /* 1: U+0000..001F, 007F, 0080..009F: a terminal obeys them       */
+    uint32_t code;              /* of Unicode; of a broken one its byte                           */
+} perf_char_;
+
+/* The character that begins at s; *s is not 0. */
+PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t              first = PERF_CAST_(unsigned char, *s);
+    perf_char_            c = {1, 0, 0, 0};
+    int                   i, bytes = 1, whole = 1;
+
+    c.code = first;
+    c.broken = first >= 0x80;
+    if (first >= 0xc2 && first < 0xe0)
+        bytes = 2;
+    else if (first >= 0xe0 && first < 0xf0)
+        bytes = 3;
+    else if (first >= 0xf0 && first < 0xf5)
+        bytes = 4;
+    if (bytes > 1) {
+        uint32_t code = first & (0xffu >> (bytes + 1));
+        for (i = 1; i < bytes && whole; i++) {
+            whole = (s[i] & 0xc0) == 0x80;
+            code = code << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
+        }
+        whole = whole && code >= least[bytes] && code <= 0x10ffff &&
+                (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
+        if (whole) {
+            c.bytes = bytes;
+            c.broken = 0;
+            c.code = code;
+        }
+    }
+    c.control = !c.broken && (c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0));
+    return c;
+}
+
+/* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
+ * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
+PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
+{
+    static const uint32_t block[][3] = {        /* first, last, columns                           */
+        {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
+        {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
+        {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
+        {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2}};
+    size_t i;
+
+    for (i = 0; i < sizeof block / sizeof *block; i++)
+        if (c.code >= block[i][0] && c.code <= block[i][1])
+            return block[i][2];
+    return 1;
+}
+
+/* Writes a text with `control` for each control character, '?' for each byte that is no UTF-8.
+ * control 0: such characters stay as they are.                                                   */
+PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
+{
+    perf_char_ c;
+
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken)
+            perf_put_char_(o, '?');
+        else if (c.control && control)
+            perf_put_char_(o, control);
+        else
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+    }
+}
+
+/* Columns of a terminal that a name takes. */
+PERF_COLD_FN_ size_t perf_columns_(const char *name)
+{
+    size_t      columns = 0;
+    perf_char_  c;
+
+    for (; *name; name += c.bytes) {
+        c = perf_char_of_(name);
+        columns += perf_char_columns_(c);
+    }
+    return columns;
+}
+
+/* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
+ * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
+{
+    const int  cut = perf_columns_(name) > width;
+    size_t     shown = 0, wide;
+    perf_char_ c;
+
+    for (; *name; name += c.bytes, shown += wide) {
+        c = perf_char_of_(name);
+        wide = perf_char_columns_(c);
+        if (cut && shown + wide + 3 > width)
+            break;
+        if (c.broken || c.control)
+            perf_put_char_(o, '?');
+        else
+            perf_put_n_(o, name, PERF_CAST_(size_t, c.bytes));
+    }
+    if (cut) {
+        perf_put_(o, "...");
+        shown += 3;
+    }
+    return shown < width ? width - shown : 0;
+}
+
+/* Fills a column with a name, and blanks.  A longer one is cut within: names of one family, types
+ * and paths, often differ at their end alone.                                                    */
+PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
+{
+    const size_t end = width / 3;               /* columns of the end of a cut name               */
+    size_t       left = perf_columns_(name), room = width;
+    perf_char_   c;
+
+    if (left > width && end > 3) {
+        room = end + perf_put_cut_(o, name, width - end);
+        for (; left > room; name += c.bytes) {
+            c = perf_char_of_(name);
+            left -= perf_char_columns_(c);
+        }
+    }
+    perf_put_blanks_(o, perf_put_cut_(o, name, room));
+}
+
+/* Right-aligned in `width` columns, after at least one blank. */
+PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+{
+    size_t n = PERF_LIBC_(strlen)(text);
+
+    do
+        perf_put_char_(o, ' ');
+    while (++n < width);
+    perf_put_(o, text);
+}
+
+/* The same of numbers, right-aligned in `width` columns after at least one blank. */
+PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *o, double x, int decimals, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&cell, x, decimals);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *o, double ns, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_ns_(&cell, ns);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *o, double bytes, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_bytes_(&cell, bytes);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+/* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
+{
+    static const char hex[] = "0123456789abcdef";
+    perf_char_        c;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\\ufffd");
+        } else if (c.control || c.code == '<') {
+            perf_put_(o, "\\u00");
+            perf_put_char_(o, hex[c.code >> 4]);
+            perf_put_char_(o, hex[c.code & 15]);
+        } else {
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* A name as a CSV field in quotes, which are doubled inside (RFC 4180).  Control characters but
+ * tabs and ends of lines become '?', broken bytes U+FFFD.  A spreadsheet would run a text that
+ * begins with = + - or @: such a one gets a ' before it.                                         */
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    if (*s && PERF_LIBC_(strchr)("=+-@", *s))
+        perf_put_char_(o, '\'');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.control && c.code != '\n' && c.code != '\t') {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"')
+                perf_put_char_(o, '"');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* The value of a label of OpenMetrics, in quotes. */
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.code == '\n') {
+            perf_put_(o, "\\n");
+        } else if (c.control) {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* The first names of many, each once. */
+typedef struct perf_few_ {
+    const char *name[8];
+    size_t      n;
+} perf_few_;
+
+PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < few->n && PERF_LIBC_(strcmp)(few->name[i], name) != 0; i++) {
+    }
+    if (i == few->n && i < sizeof few->name / sizeof *few->name)
+        few->name[few->n++] = name;
+}
+
+/* ": load, decode\n" */
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+{
+    size_t i;
+
+    for (i = 0; i < few->n; i++) {
+        perf_put_(o, i ? ", " : ": ");
+        (void)perf_put_cut_(o, few->name[i], 40);
+    }
+    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+}
+
+/* ---- tables ---- */
+
+/* One column of a table. */
+typedef struct perf_column_ {
+    const char *title;
+    int         width;          /* characters, with the blank before it                           */
+    char        leaves;         /* of a narrow screen: 'a' first, then 'b', ...; 0: it stays      */
+    char        bar;            /* 1: only where bars are drawn                                   */
+} perf_column_;
+
+/* A table as wide as the screen; its first column holds names. */
+typedef struct perf_table_ {
+    perf_out_          *out;
+    const perf_column_ *column;
+    int                 columns;        /* at most 16                                             */
+    int                 at;             /* the column of the next cell                            */
+    int                 name;           /* width of the names: 20 at least where that fits        */
+    char                shown[16];
+} perf_table_;
+
+/* Leaves out columns until the rest fits, then makes the names shorter. */
+PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *o, const perf_column_ *column, int columns)
+{
+    perf_table_ t = PERF_ZERO;
+    int         i, used = 0, wanted, fits = 0;
+    char        gone = 'a' - 1;
+
+    t.out = o;
+    t.column = column;
+    t.columns = columns;
+    t.name = column[0].width;
+    for (; !fits && gone <= 'z'; gone++) {
+        for (i = used = 0; i < columns; i++) {
+            const int leaves = column[i].leaves && column[i].leaves <= gone;
+            t.shown[i] = !leaves && (!column[i].bar || (o->style & PERF_BARS_));
+            if (t.shown[i])
+                used += column[i].width;
+        }
+        wanted = used - t.name + 20;
+        fits = !o->width || wanted <= o->width;
+    }
+    if (o->width && used > o->width)
+        t.name -= used - o->width;
+    if (t.name < 8)
+        t.name = 8;
+    return t;
+}
+
+/* The width of the next cell of a row, from left to right; 0: its column is left out. */
+PERF_COLD_FN_ int perf_cell_width_(perf_table_ *t)
+{
+    const int at = t->at++;
+
+    return t->shown[at] ? t->column[at].width : 0;
+}
+
+/* A name in the first column, a text in others. */
+PERF_COLD_FN_ void perf_cell_text_(perf_table_ *t, const char *text)
+{
+    const int first = t->at == 0, width = perf_cell_width_(t);
+
+    if (first)
+        perf_put_padded_(t->out, text, PERF_CAST_(size_t, t->name));
+    else if (width)
+        perf_put_cell_(t->out, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *t, double x, int decimals)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_fixed_in_(t->out, x, decimals, width);
+}
+
+PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *t, double ns)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_ns_in_(t->out, ns, width);
+}
+
+PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *t, double bytes)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_bytes_in_(t->out, bytes, width);
+}
+
+PERF_COLD_FN_ void perf_row_end_(perf_table_ *t)
+{
+    t->at = 0;
+    perf_put_char_(t->out, '\n');
+}
+
+/* The row of titles. */
+PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
+{
+    int i;
+
+    for (i = 0; i < t->columns; i++)
+        perf_cell_text_(t, t->column[i].title);
+    perf_row_end_(t);
+}
+
+/* ---- by a format ---- */
+
+/* What stands between a % and its letter; -1: not given. */
+typedef struct perf_spec_ {
+    int left, width, precision;
+} perf_spec_;
+
+/* Reads a number, or takes the argument that a * stands for; returns what follows it. */
+PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int *n)
+{
+    if (*format == '*') {
+        *n = va_arg(*a, int);
+        return format + 1;
+    }
+    for (*n = 0; *format >= '0' && *format <= '9'; format++)
+        *n = 10 * *n + (*format - '0');
+    return format;
+}
+
+/* A text as a spec says: cut, padded, or a cell. */
+PERF_COLD_FN_ void perf_put_spec_(perf_out_ *o, const char *s, perf_spec_ spec)
+{
+    if (spec.left)
+        perf_put_padded_(o, s, PERF_CAST_(size_t, spec.width));
+    else if (spec.precision > 0)
+        (void)perf_put_cut_(o, s, PERF_CAST_(size_t, spec.precision));
+    else if (spec.width)
+        perf_put_cell_(o, s, PERF_CAST_(size_t, spec.width));
+    else
+        perf_put_(o, s);
+}
+
+PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
+{
+    for (; *format; format++) {
+        char       text[48];
+        perf_out_  cell = perf_out_open_(text, sizeof text);
+        perf_spec_ spec = {0, 0, -1};
+
+        if (*format != '%' || *++format == '%') {
+            perf_put_char_(o, *format);
+            continue;
+        }
+        if (*format == '-') {
+            spec.left = 1;
+            format++;
+        }
+        format = perf_spec_number_(format, a, &spec.width);
+        if (*format == '.')
+            format = perf_spec_number_(format + 1, a, &spec.precision);
+        if (*format == 's') {
+            perf_put_spec_(o, va_arg(*a, const char *), spec);
+            continue;
+        }
+        if (*format == 'c')
+            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
+        else
+            perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
+        spec.precision = 0;
+        perf_put_spec_(o, text, spec);
+    }
+}
+
+PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+{
+    va_list a;
+
+    va_start(a, format);
+    perf_putv_(o, format, &a);
+    va_end(a);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_TEXT_H */
+/* ==== perf_stats.h, continued ==== */
+/* ==== perf_verdict.h ==== */
+/* perf_verdict.h - the words of an answer: summaries, rules, verdicts, warnings.  Types.
+ *
+ *     perf_rule rule = {PERF_RULE_REDUCTION, PERF_METRIC_P95, 20, 0};   // p95 down by 20 %
+ *
+ * perf_stats.h fills them in; perf_bench.h hands them out.  A file that only declares or stores
+ * them needs no more than this.
+ * Sections (search for ">>"):  warnings  summary  compare  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_VERDICT_H
+#define PERF_VERDICT_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>warnings ---------------------------------------------------------------------------------- */
+
+/* What you should know when you read a result, as bits.  A warning never changes a number. */
+#define PERF_WARN_LIST_(X)                                                                        \
+    X(PERF_WARN_UNBOUNDED,   0, "too few values to bound every interval")                         \
+    X(PERF_WARN_BAD_VALUES,  1, "values that are no positive numbers were left out")              \
+    X(PERF_WARN_RESOLUTION,  2, "the clock's resolution widens the interval")                     \
+    X(PERF_WARN_MEAN,        3, "one value carries over 10 % of the sum: the mean means little")  \
+    X(PERF_WARN_ORDER,       4, "not measured in random order")                                   \
+    X(PERF_WARN_NOISY,       5, "the interval is wider than asked for")                           \
+    X(PERF_WARN_EMPTY_BODY,  6, "little more than an empty loop: was the body deleted? "          \
+                                "perf_keep() it")                                                 \
+    X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
+    X(PERF_WARN_STOPPED,     8, "the loop was left before it was done")                           \
+    X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")                                  \
+    X(PERF_WARN_CLOCK,      10, "the clock went backwards: those slices were thrown away")        \
+    X(PERF_WARN_PAUSED,     11, "a pause without resume: the rest of its slice was not timed")    \
+    X(PERF_WARN_EXPOSED,    12, "GPU samples that host time may have leaked into were left out")  \
+    X(PERF_WARN_THROTTLED,  13, "the GPU slowed itself down during some samples")                 \
+    X(PERF_WARN_STREAM,     14, "the GPU worked on other streams than the timed one")             \
+    X(PERF_WARN_NOT_COLD,   15, "nothing here can flush the L2 cache: these are warm times")      \
+    X(PERF_WARN_NO_GRAPH,   16, "the body could not be captured: timed as it is, without a graph") \
+    X(PERF_WARN_OUTPUTS,    17, "the outputs differ by more than the tolerance")       \
+    X(PERF_WARN_SHAPE,      18, "the two differ in shape: look at p95 and mean, too") \
+    X(PERF_WARN_TURNS,      19, "in turns without leads the ratio is another: they share caches") \
+    X(PERF_WARN_NAME,       20, "its name was cut to 255 bytes") \
+    X(PERF_WARN_PAUSES,     21, "pauses leave over 1 % open: the interval says how much")
+
+#define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
+/* The bits by name; `warnings` fields hold any number of them. */
+typedef enum perf_warning { PERF_WARN_LIST_(PERF_WARN_ENUM_) PERF_WARN_NONE = 0 } perf_warning;
+#undef PERF_WARN_ENUM_
+
+/* Static English text of one warning bit (1u << n); never NULL. */
+PERF_FN const char *perf_warning_text(uint32_t bit);
+
+/* An estimate with the bounds of its confidence interval. */
+typedef struct perf_interval {
+    double low, estimate, high;
+} perf_interval;
+
+/* >>summary: one sample of durations (or bytes, or anything >= 0) ---------------------------------
+ * Values that are NaN, infinite or negative are left out and counted in `excluded`.  Intervals are
+ * exact binomial order-statistic intervals: right for any distribution of independent values.  A
+ * side is infinite when n is too small for it (95 %: p50 needs 6 values, p95 72, p99 368).*/
+typedef struct perf_summary {
+    uint64_t    count;                  /* values used; 0: no data, every other number is 0       */
+    uint64_t    excluded;               /* values left out                                        */
+    double      min, max;
+    double      mean, std;              /* std: n - 1 in the denominator; 0 for one value         */
+    double      mad;                    /* median distance to the median, not scaled              */
+    double      p50, p95, p99;          /* linear interpolation (R's type 7)                      */
+    double      p50_low, p50_high;      /* interval of p50 at `confidence`; +-infinity: unbounded */
+    double      p95_low, p95_high;
+    double      p99_low, p99_high;
+    double      confidence;             /* 0.95                                                   */
+    perf_status status;                 /* PERF_OK, PERF_ENODATA, PERF_EINVAL or PERF_ENOMEM      */
+    uint32_t    warnings;               /* PERF_WARN_ bits                                        */
+} perf_summary;
+
+/* >>compare: is the candidate better by as much as you asked? -------------------------------------
+ * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.  (Of
+ * PERF_RULE_SAME: lies within both limits, outside of them.)
+ * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  A
+ * wrong ACCEPT has a chance of at most half of 1 - confidence (2.5 %), and so has a wrong REJECT.
+ * docs/statistics.md says why, and what is assumed.                                              */
+typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
+
+typedef enum perf_metric {              /* what is compared, candidate against baseline           */
+    PERF_METRIC_PAIR,                   /* the typical ratio within a pair; samples: of medians  */
+    PERF_METRIC_P50, PERF_METRIC_P95, PERF_METRIC_P99, PERF_METRIC_MEAN,
+    PERF_METRIC_MEMORY,                 /* like PAIR; only the wording differs                    */
+    PERF_METRIC_THROUGHPUT,             /* like PAIR; more is better                              */
+    PERF_METRIC_INSTRUCTIONS, PERF_METRIC_CYCLES,   /* like MEMORY, of perf_counters.h: see       */
+    PERF_METRIC_BRANCHES, PERF_METRIC_BRANCH_MISSES /* perf_counters_judge()                      */
+} perf_metric;
+
+typedef enum perf_rule_kind {
+    PERF_RULE_SPEEDUP,                  /* amount: factor;  0 -> 1.3   "speed-up >= 1.3x"         */
+    PERF_RULE_REDUCTION,                /* amount: percent; 0 -> 20    "down >= 20 %"             */
+    PERF_RULE_NO_REGRESSION,            /* amount: percent; 0 -> 2     "no more than 2 % worse"   */
+    PERF_RULE_SAME                      /* amount: percent; 0 -> 2     "the same within 2 %"      */
+} perf_rule_kind;
+
+typedef struct perf_rule {              /* an acceptance rule as data; all zero: speed-up >= 1.3x */
+    perf_rule_kind kind;
+    perf_metric    metric;
+    double         amount;
+    int            memory;              /* 1: the metric is one of memory, not of time            */
+} perf_rule;
+
+typedef enum perf_design {              /* how the two samples came about                         */
+    PERF_DESIGN_UNKNOWN,                /* pairs: each is taken to be in the order of a coin;     */
+                                        /* separate samples: never better than INCONCLUSIVE       */
+    PERF_DESIGN_RANDOM,                 /* the order of measurement was randomised: you vouch     */
+    PERF_DESIGN_SEPARATE                /* one after the other (a saved baseline): INCONCLUSIVE   */
+} perf_design;
+
+/* Largest differences between two arrays of outputs, and how much of them is tolerated. */
+typedef struct perf_accuracy {
+    double   max_abs, max_rel, max_ulp; /* NaN: an element is NaN or infinite on one side only,   */
+                                        /* or there was none to look at                           */
+    uint64_t compared;                  /* elements looked at                                     */
+} perf_accuracy;
+
+typedef struct perf_tolerance {         /* each > 0 limits that error; all 0: bit for bit equal;  */
+    double abs, rel, ulp;               /* negative or NaN: no tolerance, nothing passes          */
+} perf_tolerance;
+
+typedef struct perf_guard {             /* all zero: no check is asked for                        */
+    int            required;            /* 1: without a passed check nothing is ACCEPTed; a limit */
+                                        /* or anything in `seen` means 1, too                     */
+    perf_accuracy  seen;                /* from perf_accuracy_f64 and friends                     */
+    perf_tolerance limit;
+} perf_guard;
+
+typedef struct perf_compare_opts {      /* zero = default                                         */
+    double      confidence;             /* 0 -> 0.95, of the two-sided interval; 0.5 .. 0.999999  */
+    perf_rule   rule;                   /* 0 -> speed-up >= 1.3x                                  */
+    perf_design design;
+    double      tick;                   /* step of the clock, in the unit of the samples; 0: the  */
+                                        /* step that the values of both arms show (memory: none); */
+                                        /* negative: the values are exact                         */
+    perf_guard  guard;
+    int         rules;                  /* how many rules are joined by AND, this one included;   */
+                                        /* 0 -> 1.  REJECT (in loops both answers) then needs 1 - */
+                                        /* (1 - confidence) / rules: all together err as seldom   */
+} perf_compare_opts;
+
+/* The answer, with all it rests on.  A plain struct: no pointer into your data. */
+typedef struct perf_verdict {
+    perf_decision decision;
+    perf_status   status;               /* PERF_OK or why nothing can be said                     */
+    const char   *reason;               /* one static sentence, never NULL                        */
+    perf_rule     rule;                 /* as held against, defaults filled in                    */
+    double        threshold;            /* the same as a ratio candidate / baseline               */
+    double        confidence;
+    perf_interval ratio;                /* candidate / baseline; low 0 or high inf: unbounded     */
+    perf_interval speedup;              /* baseline / candidate (throughput: the inverse)         */
+    uint64_t      pairs;                /* pairs used; separate samples: the smaller count        */
+    uint64_t      baseline_values;      /* separate samples: values used of each; pairs: 0        */
+    uint64_t      candidate_values;
+    uint64_t      excluded;             /* values left out: NaN, infinite, zero or negative       */
+    double        min_detectable_change;    /* so many find it with 80 % chance: 0.02 is 2 %;     */
+                                        /* inf: none                                              */
+    double        pairs_needed;         /* INCONCLUSIVE: further pairs for an 80 % chance of an   */
+                                        /* answer; inf: no number is enough; else 0               */
+    uint32_t      warnings;             /* PERF_WARN_ bits                                        */
+    const char   *clock;                /* "by processor time", "by the wall's clock"; NULL: the  */
+                                        /* library did not take the times                         */
+    double        mean_ratio;           /* ratio of the means, of the p99, where they lie on the  */
+    double        p99_ratio;            /* other side of the threshold than the answer; else 0    */
+    double        led_ratio;            /* after longer leads, where that withheld it; else 0     */
+    char          text[400];            /* filled by perf_verdict_text                            */
+} perf_verdict;
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+#define PERF_WARN_TEXT_(name, number, text)                                                       \
+    if (bit == 1u << (number))                                                                    \
+        return text;
+PERF_FN const char *perf_warning_text(uint32_t bit)
+{
+    PERF_WARN_LIST_(PERF_WARN_TEXT_)
+    return "unknown warning";
+}
+#undef PERF_WARN_TEXT_
+
+PERF_END_DECLS
+
+#endif /* PERF_VERDICT_H */
+/* ==== perf_stats.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>summary: without an array the status is PERF_EINVAL, or else the answer is NaN ------- */
+
+/* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
+PERF_FN perf_summary perf_summarize(const double *x, size_t n);
+
+/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
+ * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
+PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
+                                             double confidence);
+
+/* The same from a histogram.  The limits are the outer ends of the buckets that hold the two
+ * ranks: it covers no less often than from the values themselves, and is wider by a bucket on
+ * either side at most (2^-K each).  All NaN: no values, or p or confidence out of range.         */
+PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
+
+/* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
+
+/* A rule by a number that is taken as it is: 0 percent is a threshold of 1; a factor of 0 is no
+ * rule (NaN).  (In a perf_rule of your own an amount of 0 takes the default of its kind.)        */
+PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric);
+
+/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean",
+ * "same within 2 %" (neither faster nor slower by more).
+ * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
+ * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
+ * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
+
+/* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
+ * Allocates above 128 pairs.  n < 6 is INCONCLUSIVE (95 %; of means n < 2); opts NULL: defaults. */
+PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts);
+
+/* Two separate samples, any sizes.  Honest only if the order of all measurements was random: say
+ * so with opts->design, or the verdict stays INCONCLUSIVE (the interval is still computed).      */
+PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
+                                  size_t nc, const perf_compare_opts *opts);
+
+/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
+ * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
+ * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
+ * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
+PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
+                                      size_t n_other);
+
+/* One line of English into v->text, which it returns.  NULL gives "". */
+PERF_FN const char *perf_verdict_text(perf_verdict *v);
+PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
+
+/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
+ * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
+
+/* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
+ * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
+
+/* >>sequential: look after every pair, stop when it is decided ------------------------------------
+ * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
+ * of the ratio within a pair, the signs are fair whatever the noise and the shapes.  So you may
+ * look after every pair, with any budget, and each wrong answer still has a chance of at most half
+ * of 1 - confidence (Ville's inequality).                                                        */
+#define PERF_SEQ_BETS_ 7
+
+typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep it anywhere      */
+    double         log_threshold;
+    double         tick;                /* the clock's step as a log, conceded on both sides      */
+    double         level;               /* evidence needed: 2 / (1 - confidence)                  */
+    uint64_t       pairs, excluded;
+    uint64_t       decided_at;          /* pairs used by the decision, 0 while open               */
+    perf_decision  decision;
+    double         accept[PERF_SEQ_BETS_];      /* private: the capital of those who bet on it    */
+    double         reject[PERF_SEQ_BETS_];
+    perf_rule_kind kind;
+    int            below, above;        /* PERF_RULE_SAME: that limit is known to hold            */
+    double         faster[PERF_SEQ_BETS_];      /* ... capital of bets against the lower limit    */
+    double         slower[PERF_SEQ_BETS_];      /* ... and for it                                 */
+} perf_seq;
+
+/* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0;
+ * from 2 on nothing can be decided.  PERF_EINVAL: s NULL, or a rule without a threshold: then
+ * perf_seq_add never decides.                                                                    */
+PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+                                  double tick);
+
+/* One more pair.  Returns the decision so far; once taken it stays.  Values that are not positive
+ * numbers are counted in `excluded` and change nothing.                                          */
+PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate);
+
+/* Interval of the median log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
+ * time order.  At the pair where the bets decide, it excludes the threshold; if you go on and the
+ * median comes back over it, the interval follows.  Unbounded below 7 pairs (95 %), and when there
+ * is no memory above 256.  About 2 log2(n) passes over the data.                                 */
+PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
+ *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
+ *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
+ *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
+ *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
+ *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
+ *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
+ *   perf_adjust_holm_      p-values of a family, adjusted
+ *   perf_rule_threshold_   the rule (NULL: default) as a ratio candidate / baseline
+ *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
+ *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
+ *   perf_skip_number_      reads a plain decimal number; NULL: there is none
+ *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
+
+/* >>private: bodies, callees before their callers -------------------------------------------- */
+
+/* ---- summary ---- */
+
+/* 0 -> 0.95; NaN for what is no sensible two-sided confidence. */
+PERF_FN double perf_confidence_(double c)
+{
+    const int is_zero = !(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c);
+
+    if (is_zero)
+        return 0.95;
+    if (c >= 0.5 && c <= 0.999999)
+        return c;
+    return PERF_NAN_;
+}
+
+/* `local` when it is large enough, else allocated; NULL when that fails. */
+PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
+{
+    if (n <= local_n)
+        return local;
+    if (n > SIZE_MAX / sizeof(double))
+        return PERF_NULL_;
+    return PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
+}
+
+PERF_FN void perf_scratch_free_(double *p, const double *local)
+{
+    if (p != local)
+        PERF_FREE(p);
+}
+
+/* Largest r with P(Bin(n, p) <= r - 1) <= tail: x_(r) is a lower limit with that error; 0: none. */
+PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
+{
+    uint64_t low = 0, high = PERF_CAST_(uint64_t, n) + 1, mid;
+
+    while (high - low > 1) {
+        mid = low + (high - low) / 2;               /* equality qualifies                         */
+        if (perf_binomial_cdf_(PERF_CAST_(double, mid - 1), n, p) <= tail * (1.0 + 1e-12))
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
+                                             double confidence)
+{
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
+    uint64_t      low, high;
+
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+        return r;
+    low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
+    high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
+    r.estimate = perf_quantile_(sorted, n, p);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (low)
+        r.low = sorted[low - 1];
+    if (high)
+        r.high = sorted[n - high];
+    return r;
+}
+
+/* The bucket that holds a rank, cut to the extremes. */
+PERF_FN perf_hist_bucket perf_hist_bucket_of_(const perf_hist *h, uint64_t rank)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         min, max;
+
+    (void)perf_hist_extremes_(h, &min, &max);
+    while (perf_hist_next(h, &b) && b.below + b.count < rank)
+        continue;
+    if (b.lower < min)
+        b.lower = min;
+    if (b.upper > max)
+        b.upper = max;
+    return b;
+}
+
+/* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
+PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
+{
+    double   n = PERF_CAST_(double, count), block = perf_most_(n / 1e12, 1.0);
+    uint64_t rank = PERF_CAST_(uint64_t,
+                               block * PERF_CAST_(double, perf_rank_low_(n / block, p, tail)));
+
+    if (rank > count)
+        return count;
+    return rank;
+}
+
+PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence)
+{
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    uint64_t      count = perf_hist_count(h), low, high;
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), unit;
+
+    if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
+        return r;
+    low = perf_hist_rank_low_(count, p, tail);
+    high = perf_hist_rank_low_(count, 1.0 - p, tail);
+    unit = perf_hist_unit_(h);
+    r.estimate = perf_hist_quantile(h, p);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (low)
+        r.low = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower);
+    if (high)
+        r.high = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper);
+    return r;
+}
+
+/* n with max(p, 1 - p)^n <= (1 - confidence) / 2. */
+PERF_FN size_t perf_quantile_min_count_(double p, double confidence)
+{
+    double c = perf_confidence_(confidence), log_larger, least, whole;
+
+    if (perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
+        return 0;
+    if (p > 0.5)
+        log_larger = perf_log_(p);
+    else
+        log_larger = perf_log1p_(-p);
+    least = perf_log_(0.5 - 0.5 * c) / log_larger;
+    if (!(least < 0.5 * PERF_CAST_(double, SIZE_MAX)))
+        return 0;                                   /* no array has that many                     */
+    whole = PERF_CAST_(double, PERF_CAST_(size_t, least));
+    return PERF_CAST_(size_t, whole) + (least > whole);
+}
+
+/* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit, as a place. */
+PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
+{
+    size_t low = 0, high = n, mid;
+
+    while (high - low > 1) {
+        mid = low + (high - low) / 2;
+        if (perf_beta_cdf_(PERF_CAST_(double, mid) / PERF_CAST_(double, n), a, b) <= tail)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Variance of the mean of the indicator {x <= q}, times n, from the means of 10 batches in time
+ * order (Korn and Graubard 1998).  At least p (1 - p): never more than n independent values.     */
+PERF_FN double perf_long_run_variance_(const double *x, size_t n, double q, double p)
+{
+    size_t i, j, batch = n / 10;
+    double var = 0.0, off;
+
+    for (i = 0; i < 10; i++) {
+        double below = 0.0;
+        for (j = 0; j < batch; j++)
+            if (x[i * batch + j] <= q)
+                below += 1.0;
+        off = below / PERF_CAST_(double, batch) - p;
+        var += off * off;
+    }
+    var = var / 9.0 * PERF_CAST_(double, batch);
+    if (!(var > p * (1.0 - p)))
+        return p * (1.0 - p);
+    return var;
+}
+
+/* Effective number of values: n p (1 - p) / variance * (z / t_9)^2.  Clopper and Pearson's limits
+ * of p at that number are read back as quantiles (Woodruff 1952).  x in time order.  Allocates.  */
+PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
+                                                     double confidence)
+{
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        local[256], *sorted, c = perf_confidence_(confidence), tail = 0.5 - 0.5 * c;
+    double        var, t, effective, k, edge;
+    size_t        from_top;
+
+    if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
+        return r;
+    sorted = perf_scratch_(local, 256, n);
+    if (!sorted)
+        return r;
+    PERF_LIBC_(memcpy)(sorted, x, n * sizeof *sorted);
+    perf_sort_values_(sorted, n);
+    r.low = -PERF_INF_;
+    r.estimate = perf_quantile_(sorted, n, p);
+    r.high = PERF_INF_;
+    var = perf_long_run_variance_(x, n, r.estimate, p);
+    t = perf_normal_quantile_(0.5 + 0.5 * c) / perf_t_quantile_(0.5 + 0.5 * c, 9.0);
+    effective = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    if (effective >= 1.0) {
+        k = effective * p;
+        edge = perf_exp_(perf_log_(tail) / effective);
+        if (!(1.0 - p > edge))
+            r.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
+        from_top = perf_share_low_(n, effective - k, k + 1.0, tail);
+        if (from_top == 0)
+            from_top = 1;
+        if (!(p > edge))
+            r.high = sorted[n - from_top];
+    }
+    perf_scratch_free_(sorted, local);
+    return r;
+}
+
+typedef struct perf_moments_ {
+    double mean;
+    double std;                                     /* n - 1 in the denominator                   */
+    double cubes;                                   /* sum of (x - mean)^3 / mean^3               */
+} perf_moments_;
+
+/* Neumaier's compensated sum of scale * x[i]. */
+PERF_FN double perf_sum_scaled_(const double *x, size_t n, double scale)
+{
+    double sum = 0.0, lost = 0.0;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        double value = x[i] * scale, next = sum + value;
+        if (perf_fabs_(sum) >= perf_fabs_(value))
+            lost += (sum - next) + value;
+        else
+            lost += (value - next) + sum;
+        sum = next;
+    }
+    return sum + lost;
+}
+
+/* The mean, then the corrected second pass (Chan, Golub, LeVeque 1983).  A power of two scales the
+ * largest value to about 1 first, so that no sum and no cube leaves the range.                   */
+PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
+{
+    perf_moments_ m = PERF_ZERO;
+    double        d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0, count = PERF_CAST_(double, n), scale;
+    size_t        i;
+    int           power;
+
+    for (i = 0; i < n; i++)
+        top = perf_most_(perf_fabs_(x[i]), top);
+    power = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
+    if (power > 1000)
+        power = 1000;
+    scale = perf_scale2_(1.0, power);
+    if (n)
+        m.mean = perf_sum_scaled_(x, n, scale) / count;
+    for (i = 0; i < n; i++) {
+        double d = x[i] * scale - m.mean;
+        d1 += d;
+        d2 += d * d;
+        d3 += d * d * d;
+    }
+    d2 -= d1 * d1 / count;
+    m.cubes = d3 / (m.mean * m.mean * m.mean);
+    m.mean /= scale;
+    if (n > 1 && d2 > 0.0)
+        m.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
+    return m;
+}
+
+/* Mean with Student's interval.  n = 1 or a value that is not finite gives an infinite interval. */
+PERF_FN perf_interval perf_mean_interval_(const double *x, size_t n, double confidence)
+{
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_moments_ m;
+    double        c = perf_confidence_(confidence), half = PERF_INF_;
+
+    if (!x || !n || perf_is_nan_(c))
+        return r;
+    m = perf_moments_of_(x, n);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (!perf_is_finite_(m.mean))
+        return r;
+    if (n > 1)
+        half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
+               perf_sqrt_(PERF_CAST_(double, n));
+    r.estimate = m.mean;
+    if (half < PERF_INF_) {
+        r.low = m.mean - half;
+        r.high = m.mean + half;
+    }
+    return r;
+}
+
+/* The median distance to the median.  Overwrites x. */
+PERF_FN double perf_mad_(double *x, size_t n, double median)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        x[i] = perf_fabs_(x[i] - median);
+    perf_sort_values_(x, n);
+    return perf_quantile_(x, n, 0.5);
+}
+
+/* The numbers of n good values in x, n > 0, which are sorted and overwritten. */
+PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
+{
+    perf_moments_ m = perf_moments_of_(x, n);       /* before sorting: the order of time          */
+    perf_interval q;
+    int           bounded;
+
+    perf_sort_values_(x, n);
+    s->count = n;
+    s->min = x[0];
+    s->max = x[n - 1];
+    s->mean = m.mean;
+    s->std = m.std;
+    q = perf_quantile_interval(x, n, 0.50, 0.95);
+    s->p50 = q.estimate;
+    s->p50_low = q.low;
+    s->p50_high = q.high;
+    q = perf_quantile_interval(x, n, 0.95, 0.95);
+    s->p95 = q.estimate;
+    s->p95_low = q.low;
+    s->p95_high = q.high;
+    q = perf_quantile_interval(x, n, 0.99, 0.95);
+    s->p99 = q.estimate;
+    s->p99_low = q.low;
+    s->p99_high = q.high;
+    bounded = perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high) &&
+              perf_is_finite_(s->p95_high) && perf_is_finite_(s->p99_high);
+    if (!bounded)
+        s->warnings |= PERF_WARN_UNBOUNDED;
+    if ((s->max - s->p50) / PERF_CAST_(double, n) > 0.1 * m.mean)
+        s->warnings |= PERF_WARN_MEAN;
+    s->mad = perf_mad_(x, n, s->p50);
+}
+
+PERF_FN perf_summary perf_summarize(const double *x, size_t n)
+{
+    perf_summary s = PERF_ZERO;
+    double       local[256], *good;
+    size_t       i, count = 0;
+
+    s.confidence = 0.95;
+    s.status = PERF_ENODATA;
+    if (!n)
+        return s;
+    s.status = PERF_EINVAL;
+    if (!x)
+        return s;
+    good = perf_scratch_(local, 256, n);
+    s.status = PERF_ENOMEM;
+    if (!good)
+        return s;
+    for (i = 0; i < n; i++)
+        if (perf_is_finite_(x[i]) && x[i] >= 0.0)
+            good[count++] = x[i];
+    s.excluded = n - count;
+    if (s.excluded)
+        s.warnings |= PERF_WARN_BAD_VALUES;
+    s.status = PERF_ENODATA;
+    if (count) {
+        s.status = PERF_OK;
+        perf_summary_fill_(&s, good, count);
+    }
+    perf_scratch_free_(good, local);
+    return s;
+}
+
+/* ---- rules ---- */
+
+/* The default amount of a kind in place of 0. */
+PERF_FN perf_rule perf_rule_resolved_(perf_rule r)
+{
+    const int is_zero = !(r.amount < 0.0) && !(r.amount > 0.0) && !perf_is_nan_(r.amount);
+
+    if (!is_zero)
+        return r;
+    r.amount = 2.0;
+    if (r.kind == PERF_RULE_SPEEDUP)
+        r.amount = 1.3;
+    if (r.kind == PERF_RULE_REDUCTION)
+        r.amount = 20.0;
+    return r;
+}
+
+PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric)
+{
+    perf_rule r = {kind, metric, amount, 0};
+
+    if (amount < 0.0 || amount > 0.0)
+        return r;
+    r.amount = PERF_NAN_;
+    if (kind != PERF_RULE_SPEEDUP && !perf_is_nan_(amount))
+        r.amount = 5e-324;                          /* a 0 is meant: no default                   */
+    return r;
+}
+
+/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid.  Of
+ * PERF_RULE_SAME its inverse is the smallest.                                                    */
+PERF_FN double perf_rule_threshold_(const perf_rule *rule)
+{
+    perf_rule none = PERF_ZERO, r;
+    double    t = PERF_NAN_;
+
+    if (!rule)
+        rule = &none;
+    r = perf_rule_resolved_(*rule);
+    if (r.kind == PERF_RULE_SPEEDUP)
+        t = 1.0 / r.amount;
+    else if (r.kind == PERF_RULE_REDUCTION)
+        t = 1.0 - r.amount / 100.0;
+    else if (r.kind == PERF_RULE_NO_REGRESSION || r.kind == PERF_RULE_SAME)
+        t = 1.0 + r.amount / 100.0;
+    if (!perf_is_duration_(t))
+        return PERF_NAN_;
+    return t;
+}
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++) {
+        int letter = *s;
+        if (letter >= 'A' && letter <= 'Z')
+            letter += 'a' - 'A';
+        if (letter != *word)
+            return PERF_NULL_;
+    }
+    return s;
+}
+
+/* A plain decimal number of at most 14 digits; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
+    int    digits = 0;
+
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
+        }
+    *out = x;
+    if (unit > 0.0)
+        *out = x / unit;
+    if (digits == 0 || digits == 15)
+        return PERF_NULL_;
+    return s;
+}
+
+/* Skips the name of a metric, which goes to *metric; NULL: there is none. */
+PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
+{
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory",
+                                       "throughput"};
+    int i;
+
+    for (i = 0; i < 7; i++) {
+        const char *after = perf_skip_word_(s, name[i]);
+        if (after) {
+            *metric = PERF_CAST_(perf_metric, i);
+            return after;
+        }
+    }
+    return PERF_NULL_;
+}
+
+/* Skips "speedup >=", "no regression beyond", "down >=", "same within" and the amount; NULL: there
+ * is none.                                                                                       */
+PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double *amount)
+{
+    static const struct {
+        const char    *verb, *relation;
+        perf_rule_kind kind;
+    } form[5] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
+                 {"speed-up", ">=", PERF_RULE_SPEEDUP},
+                 {"no regression", "beyond", PERF_RULE_NO_REGRESSION},
+                 {"down", ">=", PERF_RULE_REDUCTION},
+                 {"same", "within", PERF_RULE_SAME}};
+    int i;
+
+    for (i = 0; i < 5; i++) {
+        const char *after = perf_skip_word_(s, form[i].verb);
+        if (after)
+            after = perf_skip_word_(after, form[i].relation);
+        if (after) {
+            *kind = form[i].kind;
+            return perf_skip_number_(after, amount);
+        }
+    }
+    return PERF_NULL_;
+}
+
+/* What "on METRIC" at the end makes of a rule; 0: two metrics, and which one is meant? */
+PERF_FN int perf_rule_on_(perf_rule *r, perf_metric metric)
+{
+    if (r->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 && metric <= PERF_METRIC_MEAN)
+        r->memory = 1;
+    else if (r->metric != PERF_METRIC_PAIR && r->metric != metric)
+        return 0;
+    r->metric = metric;
+    return 1;
+}
+
+/* The rest where `word` stands next, else s. */
+PERF_FN const char *perf_skip_maybe_(const char *s, const char *word)
+{
+    const char *after = perf_skip_word_(s, word);
+
+    if (after)
+        return after;
+    return s;
+}
+
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
+{
+    perf_rule      r;
+    perf_rule_kind kind = PERF_RULE_SPEEDUP;
+    perf_metric    metric = PERF_METRIC_PAIR;
+    const char    *s, *after;
+    double         amount = 0.0;
+
+    if (!text || !out)
+        return PERF_EINVAL;
+    s = perf_skip_maybe_(text, "latency");
+    after = perf_skip_metric_(s, &metric);
+    if (after)
+        s = after;
+    s = perf_skip_form_(s, &kind, &amount);
+    if (!s)
+        return PERF_EFORMAT;
+    r = perf_rule_make(kind, amount, metric);
+    if (kind == PERF_RULE_SPEEDUP)
+        s = perf_skip_maybe_(s, "x");
+    else
+        s = perf_skip_maybe_(s, "%");
+    after = perf_skip_word_(s, "on");
+    if (after) {
+        s = perf_skip_metric_(after, &metric);
+        if (!s || !perf_rule_on_(&r, metric))
+            return PERF_EFORMAT;
+    }
+    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold_(&r)))
+        return PERF_EFORMAT;
+    *out = r;
+    return PERF_OK;
+}
+
+/* 1: every limit is 0 or a positive number. */
+PERF_FN int perf_tolerance_ok_(const perf_tolerance *t)
+{
+    return t->abs >= 0.0 && t->rel >= 0.0 && t->ulp >= 0.0;
+}
+
+PERF_FN int perf_guard_asked_(const perf_guard *g)
+{
+    return g->required || g->seen.compared || perf_is_nan_(g->seen.max_abs) ||
+           !perf_tolerance_ok_(&g->limit) || g->limit.abs + g->limit.rel + g->limit.ulp > 0.0;
+}
+
+PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *opts)
+{
+    perf_compare_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    o.confidence = perf_confidence_(o.confidence);
+    o.rule = perf_rule_resolved_(o.rule);
+    o.guard.required = perf_guard_asked_(&o.guard);
+    return o;
+}
+
+/* ---- steps of a clock ---- */
+
+/* The step of the clock (or printing) in sorted values, or in 1 / rates: their smallest distance,
+ * if 5 % or more repeat.  0: none shows; infinite: all are equal.  Below 1e-9: rounding.         */
+PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
+{
+    double gap = PERF_INF_;
+    size_t i, ties = 0;
+
+    for (i = 1; i < n; i++) {
+        double distance = sorted[i] - sorted[i - 1];
+        if (!(distance > 1e-9 * sorted[i])) {
+            ties++;
+            continue;
+        }
+        if (rates)
+            distance = distance / sorted[i] / sorted[i - 1];
+        gap = perf_least_(distance, gap);
+    }
+    if (ties * 20 < n - 1)
+        return 0.0;
+    return gap;
+}
+
+/* The largest number that a and b are multiples of, by Euclid; 1e-9 of the larger stands for 0. */
+PERF_FN double perf_step_common_(double a, double b)
+{
+    double least = 1e-9 * perf_most_(a, b), rest;
+
+    while (b > least) {
+        rest = a - b * PERF_CAST_(double, PERF_CAST_(uint64_t, a / b));
+        a = b;
+        if (rest < b - least)
+            b = rest;
+        else
+            b = 0.0;
+    }
+    return a;
+}
+
+/* The largest power of ten that x is a multiple of: its decimals. */
+PERF_FN double perf_step_decimal_(double x)
+{
+    double p = 1.0;
+
+    while (p < x && p < 1e300)
+        p *= 10.0;
+    while (p > x || perf_step_common_(x, p) < 0.9 * p)
+        p *= 0.1;
+    return p;
+}
+
+/* How far the log of a ratio may be off when both sides are read in steps; a and b are the step
+ * over the value of each side.  Rounding each to the nearest step gives log((1 + s/2) / (1 - s/2))
+ * at worst.  That also covers one side read a whole step too short, log(1 + s).                  */
+PERF_FN double perf_step_log_(double a, double b)
+{
+    double s = perf_most_(a, b);
+
+    if (!(s < 2.0))
+        return PERF_INF_;
+    return perf_log1p_(2.0 * s / (2.0 - s));
+}
+
+/* The step that both arms show, given the typical value of each. */
+PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, double typical_b)
+{
+    const int flat = !perf_is_finite_(step_a + step_b);     /* all values of an arm are equal     */
+    double    step;
+
+    if (!flat)
+        return perf_most_(step_a, step_b);
+    step = perf_least_(step_a, step_b);             /* of the other arm                           */
+    if (!perf_is_finite_(step))
+        return perf_step_common_(typical_a, typical_b);
+    if (step > 0.0)
+        return step;
+    if (step_a > step_b)                            /* the other shows none: it has another clock */
+        return perf_step_decimal_(typical_a);
+    return perf_step_decimal_(typical_b);
+}
+
+/* The log that a step may hide, from values and the clock's step; tick 0: what both arms show, or
+ * the times behind rates; negative: the values are exact.                                        */
+PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
+                              double tick, int rates)
+{
+    double typical_a = perf_quantile_(sorted_a, na, 0.5);
+    double typical_b = perf_quantile_(sorted_b, nb, 0.5);
+
+    if (rates) {
+        typical_a = 1.0 / typical_a;
+        typical_b = 1.0 / typical_b;
+    }
+    if (tick < 0.0 || !perf_is_finite_(typical_a + typical_b))
+        return 0.0;
+    if (!(tick > 0.0))
+        tick = perf_step_shown_(perf_step_seen_(sorted_a, na, rates),
+                                perf_step_seen_(sorted_b, nb, rates), typical_a, typical_b);
+    return perf_step_log_(tick / typical_a, tick / typical_b);
+}
+
+/* ---- intervals of a ratio, as logs ---- */
+
+/* The smallest interval that holds both; the estimate is that of the first. */
+PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
+{
+    x.low = perf_least_(y.low, x.low);
+    x.high = perf_most_(y.high, x.high);
+    return x;
+}
+
+PERF_FN perf_interval perf_widen_(perf_interval x, double by)
+{
+    by += 1e-12;                                    /* rounding of the logs: ties stay ties       */
+    x.low -= by;
+    x.high += by;
+    return x;
+}
+
+/* P(W <= k) for Wilcoxon's signed-rank W of n > 80 values.  W is a sum of independent terms that
+ * are 0 or j, so its cumulants are sums of powers of j; a uniform number added to W makes it
+ * continuous without changing P(W <= k).  Edgeworth's series to order 1/n^3 (Cramer 1946, 17.7). */
+PERF_FN double perf_signed_rank_cdf_(double n, double k)
+{
+    double s1 = 0.5 * n * (n + 1.0), s2 = s1 * (2.0 * n + 1.0) / 3.0, n2 = n * n;    /* sums of j */
+    double s4 = s2 * (3.0 * n2 + 3.0 * n - 1.0) / 5.0;
+    double s6 = s2 * (3.0 * n2 * n2 + 6.0 * n2 * n - 3.0 * n + 1.0) / 7.0;
+    double s8 = s2 * (n2 * (n2 * (5.0 * n2 + 15.0 * n + 5.0) - 15.0 * n - 1.0) + 9.0 * n - 3.0) /
+                15.0;
+    double v = s2 / 4.0 + 1.0 / 12, v2 = v * v;
+    double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * v);
+    double l8 = -(17.0 / 16 * s8 + 1.0 / 240) / (v2 * v2);
+    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(v), y = x * x;
+    double h3 = y - 3.0, h5 = y * (y - 10.0) + 15.0, h7 = y * (y * (y - 21.0) + 105.0) - 105.0;
+    double h9 = y * (y * (y * (y - 36.0) + 378.0) - 1260.0) + 945.0;
+    double h11 = y * (y * (y * (y * (y - 55.0) + 990.0) - 6930.0) + 17325.0) - 10395.0;
+
+    return perf_normal_cdf_(x) - 0.39894228040143267794 * perf_exp_(-0.5 * y) * x *
+           (l4 / 24.0 * h3 + l6 / 720.0 * h5 + (l4 * l4 / 1152.0 + l8 / 40320.0) * h7 +
+            l4 * l6 / 17280.0 * h9 + l4 * l4 * l4 / 82944.0 * h11);
+}
+
+#define PERF_SIGNED_RANK_COUNTED_ 80
+
+/* perf_signed_rank_k_ for n <= 80: counts the subsets of ranks with each sum. */
+PERF_FN uint64_t perf_signed_rank_counted_(size_t n, double tail)
+{
+    double   ways[PERF_SIGNED_RANK_COUNTED_ * (PERF_SIGNED_RANK_COUNTED_ + 1) / 4 + 1], total = 0.0;
+    size_t   rank, sum, top = n * (n + 1) / 4;
+    uint64_t k = 0;
+
+    for (sum = 0; sum <= top; sum++)
+        ways[sum] = 0.0;
+    ways[0] = perf_scale2_(1.0, -PERF_CAST_(int, n));
+    for (rank = 1; rank <= n; rank++)
+        for (sum = top; sum >= rank; sum--)
+            ways[sum] += ways[sum - rank];
+    for (sum = 0; sum <= top; sum++) {
+        total += ways[sum];
+        if (total > tail * (1.0 + 1e-12))
+            break;
+        k++;
+    }
+    return k;
+}
+
+/* Largest k with P(W <= k - 1) <= tail: the k-th smallest and k-th largest Walsh average bound the
+ * centre.  Above 80 by the series, which gave the counted k for every n to 400 at twelve tails from
+ * 0.25 to 0.00001 (tests/stats/oracle.c).                                                        */
+PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
+{
+    double   all = PERF_CAST_(double, n), guess;
+    uint64_t k = 0;
+
+    if (n <= PERF_SIGNED_RANK_COUNTED_)
+        return perf_signed_rank_counted_(n, tail);
+    guess = all * (all + 1.0) / 4.0 + perf_normal_quantile_(tail) *
+            perf_sqrt_(all * (all + 1.0) * (2.0 * all + 1.0) / 24.0);
+    if (guess >= 1.0)
+        k = PERF_CAST_(uint64_t, guess);            /* by the normal law, then steps              */
+    while (k && perf_signed_rank_cdf_(all, PERF_CAST_(double, k) - 1.0) > tail)
+        k--;
+    while (perf_signed_rank_cdf_(all, PERF_CAST_(double, k)) <= tail)
+        k++;
+    return k;
+}
+
+/* Walsh averages (d[i] + d[j]) / 2, j >= i, of sorted d: how many are <= t.  *top: the largest of
+ * those, or d[0].  One walk along the diagonal, O(n).                                            */
+PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
+{
+    uint64_t count = 0;
+    size_t   i, end = n;
+
+    *top = d[0];
+    for (i = 0; i < n; i++) {
+        double average = d[0];
+        while (end > i && (average = 0.5 * (d[i] + d[end - 1])) > t)
+            end--;
+        if (end <= i)
+            break;
+        *top = perf_most_(average, *top);
+        count += end - i;
+    }
+    return count;
+}
+
+/* A search for the k-th smallest of `upto` averages: it lies in (low, high], or is d[0]. */
+typedef struct perf_walsh_ {
+    double   low, high;                             /* high is itself an average                  */
+    uint64_t below, upto;                           /* how many are <= low, <= high               */
+} perf_walsh_;
+
+/* Where to look next.  Interpolation by rank; every fourth time the middle, because interpolation
+ * may crawl; every fourth the last number before high: do equal averages begin there?            */
+PERF_FN double perf_walsh_guess_(const perf_walsh_ *w, uint64_t k, int turn)
+{
+    double part = (PERF_CAST_(double, k - w->below) - 0.5) / PERF_CAST_(double, w->upto - w->below);
+
+    if (turn % 4 == 3)
+        return w->high - perf_fabs_(w->high) * 1.2e-16 - 5e-324;
+    if (turn % 4 == 2)
+        part = 0.5;
+    return w->low + part * (w->high - w->low);
+}
+
+/* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
+ * ties into false verdicts.                                                                      */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
+{
+    perf_walsh_ w = PERF_ZERO;
+    double      t, top, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* were d normal         */
+    uint64_t    count;
+    int         turn;
+
+    w.low = d[0];
+    w.high = d[n - 1];
+    w.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
+    t = d[n / 2] + spread * perf_normal_quantile_((PERF_CAST_(double, k) - 0.5) /
+                                                  PERF_CAST_(double, w.upto));
+    for (turn = 0; w.upto > k && w.low < w.high && turn < 500; turn++) {
+        if (turn)
+            t = perf_walsh_guess_(&w, k, turn);
+        if (!(t > w.low && t < w.high))
+            t = w.low + 0.5 * (w.high - w.low);
+        if (!(t < w.high))
+            t = w.low;                              /* no number between low and high             */
+        count = perf_walsh_count_(d, n, t, &top);
+        if (count >= k) {
+            w.high = top;
+            w.upto = count;
+        } else if (!(t > w.low)) {
+            break;
+        } else {
+            w.low = t;
+            w.below = count;
+        }
+    }
+    return w.high;
+}
+
+/* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
+PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
+{
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    uint64_t      k = perf_signed_rank_k_(n, tail);
+    uint64_t      averages = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
+
+    perf_sort_values_(d, n);
+    r.estimate = perf_walsh_kth_(d, n, (averages + 1) / 2);
+    if (averages % 2 == 0)
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, averages / 2 + 1));
+    if (k) {
+        r.low = perf_walsh_kth_(d, n, k);
+        r.high = perf_walsh_kth_(d, n, averages + 1 - k);
+    }
+    return r;
+}
+
+/* Values of two arms, all positive.  Of rates more is better: there `a` holds the candidate's. */
+typedef struct perf_arms_ {
+    double *a, *b;                                  /* in the order of time                       */
+    size_t  na, nb;
+    double *logs;                                   /* log(b[i] / a[i]) of pairs; NULL: separate  */
+    double *sorted_a, *sorted_b;
+} perf_arms_;
+
+/* Medians of fewer pairs are not interpolated: values of two speeds have none in between. */
+#define PERF_FEW_MEDIANS_ 32
+
+/* Lower limit of quantile p of positive values by Nyblom's interpolation between order statistics
+ * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.
+ * exact 1: the order statistic itself.                                                           */
+PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign,
+                            int exact)
+{
+    double   all = PERF_CAST_(double, n), low, next, x, y, lambda, k;
+    uint64_t r = perf_rank_low_(all, p, tail);      /* P(Bin >= r) >= 1 - tail                    */
+
+    if (!r || !perf_rank_low_(all, 1.0 - p, tail)) {    /* both sides or none: few are not right  */
+        if (sign > 0)
+            return 0.0;
+        return PERF_INF_;
+    }
+    x = sorted[r - 1];
+    if (sign < 0)
+        x = sorted[n - r];
+    if (r >= n || exact)
+        return x;
+    y = sorted[r];
+    if (sign < 0)
+        y = sorted[n - r - 1];
+    k = PERF_CAST_(double, r);
+    low = 1.0 - perf_binomial_cdf_(k - 1.0, all, p);
+    next = 1.0 - perf_binomial_cdf_(k, all, p);
+    if (!(low > 1.0 - tail))
+        return x;
+    lambda = 1.0 / (1.0 + k * (1.0 - p) / ((all - k) * p) * (1.0 - tail - next) /
+                              (low - (1.0 - tail)));
+    return x + lambda * (y - x);
+}
+
+/* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
+ * arm: low = d - sqrt(down_b^2 + up_a^2), high mirrored.                                         */
+PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *s, double p, double tail,
+                                                 double shrink)
+{
+    perf_interval r;
+    const int exact = s->logs && s->na < PERF_FEW_MEDIANS_;
+    double low_a = perf_nyblom_(s->sorted_a, s->na, p, tail, 1, exact);
+    double high_a = perf_nyblom_(s->sorted_a, s->na, 1.0 - p, tail, -1, exact);
+    double low_b = perf_nyblom_(s->sorted_b, s->nb, p, tail, 1, exact);
+    double high_b = perf_nyblom_(s->sorted_b, s->nb, 1.0 - p, tail, -1, exact);
+    double log_a = perf_log_(perf_quantile_(s->sorted_a, s->na, p));
+    double log_b = perf_log_(perf_quantile_(s->sorted_b, s->nb, p));
+    double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
+    double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
+
+    r.estimate = log_b - log_a;
+    r.low = r.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
+    r.high = r.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
+    return r;
+}
+
+/* The same.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the
+ * values jump from one speed to another, limits at ranks so much nearer are farther: these, too. */
+PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *s, double p, double tail,
+                                           double shrink)
+{
+    perf_interval r = perf_quantile_ratio_plain_(s, p, tail, shrink), jump;
+
+    if (!(shrink < 1.0) && !(shrink > 1.0))
+        return r;
+    tail = perf_normal_cdf_(shrink * perf_normal_quantile_(tail));
+    jump = perf_quantile_ratio_plain_(s, p, tail, 1.0);
+    if (!perf_is_finite_(jump.high - jump.low))
+        return r;
+    return perf_hull_(r, jump);
+}
+
+/* How much pairing narrows the ratio of quantiles p: f^2 = Var(1{b <= qb} - 1{a <= qa}) /
+ * (2p (1 - p)).  f is an estimate: below 1 one standard error is added.  From 0.3 up.            */
+PERF_FN double perf_pair_shrink_(const perf_arms_ *s, double p)
+{
+    double qa = perf_quantile_(s->sorted_a, s->na, p), qb = perf_quantile_(s->sorted_b, s->nb, p);
+    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, s->na), f;
+    size_t i;
+
+    for (i = 0; i < s->na; i++) {
+        double c = PERF_CAST_(double, (s->b[i] <= qb) - (s->a[i] <= qa));
+        sum += c;
+        squares += c * c;
+    }
+    f = perf_sqrt_((squares / n - sum / n * (sum / n)) / (2.0 * p * (1.0 - p)));
+    if (f < 1.0)
+        f = perf_least_(f * (1.0 + 1.0 / perf_sqrt_(2.0 * n * p * (1.0 - p))), 1.0);
+    return perf_most_(f, 0.3);
+}
+
+/* What Fieller's interval needs of two means: each value as a part of its arm's mean. */
+typedef struct perf_means_ {
+    double var_a, var_b, var;                       /* of mean a, of mean b, of their difference  */
+    double df;                                      /* degrees of freedom                         */
+    double cubes;                                   /* third cumulant of the difference           */
+} perf_means_;
+
+/* Pairs: the covariance counts, n - 1 degrees of freedom. */
+PERF_FN void perf_means_paired_(perf_means_ *m, const perf_arms_ *s, double mean_a, double mean_b)
+{
+    double n = PERF_CAST_(double, s->na);
+    size_t i;
+
+    m->df = n - 1.0;
+    for (i = 0; i < s->na; i++) {
+        double d = s->b[i] / mean_b - s->a[i] / mean_a;
+        m->var += d * d / (m->df * n);
+        m->cubes += d * d * d / (n * n * n);
+    }
+}
+
+/* Separate samples: Welch's degrees of freedom. */
+PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cubes_a,
+                                  double cubes_b)
+{
+    double na = PERF_CAST_(double, s->na), nb = PERF_CAST_(double, s->nb);
+
+    m->var = m->var_a + m->var_b;
+    m->df = na - 1.0;
+    if (m->var > 0.0)
+        m->df = m->var * m->var / (m->var_a * m->var_a / m->df + m->var_b * m->var_b / (nb - 1.0));
+    m->cubes = cubes_b / (nb * nb * nb) - cubes_a / (na * na * na);
+}
+
+/* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
+ * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
+ * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
+ * than there is (docs/statistics.md).                                                            */
+PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
+{
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    double        cov = 0.5 * (m->var_a + m->var_b - m->var), t2, qa, qb, root, shift = 0.0;
+
+    r.estimate = estimate;
+    t2 = perf_t_quantile_(1.0 - tail, m->df);
+    t2 *= t2;
+    qa = 1.0 - t2 * m->var_a;
+    qb = 1.0 - t2 * cov;
+    root = t2 * (m->var - t2 * (m->var_a * m->var_b - cov * cov));  /* discriminant / 4           */
+    if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
+        return r;
+    if (root > 0.0)
+        root = perf_sqrt_(root);
+    else
+        root = 0.0;
+    r.high = estimate + perf_log_((qb + root) / qa);
+    if (qb > root)
+        r.low = estimate + perf_log_((qb - root) / qa);
+    if (m->var > 0.0)
+        shift = 2.5 * m->cubes / (6.0 * m->var) * (1.0 + 2.0 * t2);
+    if (shift > 0.0)
+        r.high += shift;
+    if (shift < 0.0)
+        r.low += shift;
+    return r;
+}
+
+/* Log interval of mean(b) / mean(a). */
+PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *s, double tail)
+{
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_means_   m = PERF_ZERO;
+    perf_moments_ a = perf_moments_of_(s->a, s->na), b = perf_moments_of_(s->b, s->nb);
+    double        spread_a = a.std / a.mean, spread_b = b.std / b.mean;
+
+    r.estimate = perf_log_(b.mean) - perf_log_(a.mean);
+    if (s->na < 2 || s->nb < 2)
+        return r;
+    m.var_a = spread_a * spread_a;
+    if (s->na < s->nb && spread_a < spread_b)       /* few values see little of a tail: then the  */
+        m.var_a = spread_b * spread_b;              /* spread of many counts for them             */
+    m.var_b = spread_b * spread_b;
+    if (s->nb < s->na && spread_b < spread_a)
+        m.var_b = spread_a * spread_a;
+    m.var_a /= PERF_CAST_(double, s->na);
+    m.var_b /= PERF_CAST_(double, s->nb);
+    if (s->logs)
+        perf_means_paired_(&m, s, a.mean, b.mean);
+    else
+        perf_means_separate_(&m, s, a.cubes, b.cubes);
+    return perf_fieller_(&m, r.estimate, tail);
+}
+
+/* 1: one value is so large a part of the sum that the mean says little about the others. */
+PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
+{
+    return (sorted[n - 1] - perf_quantile_(sorted, n, 0.5)) / PERF_CAST_(double, n) >
+           0.1 * perf_moments_of_(sorted, n).mean;
+}
+
+/* ---- shapes ---- */
+
+/* Arms of one shape differ by a shift of logs, and then d is symmetric.  Signed ranks of the
+ * distances to the median are summed; 0.126 n^3 is the variance for normal d.  1 above so many
+ * standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer (rates:
+ * docs/statistics.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more than
+ * `step`, the log that a clock may hide, share a rank.  d is sorted.                             */
+PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
+{
+    double median = perf_quantile_(d, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
+    size_t low = n / 2, high = (n + 1) / 2;         /* what is left: below low, from high on      */
+
+    while (low > 0 || high < n) {
+        double down = PERF_INF_, up = PERF_INF_;
+        if (low > 0)
+            down = median - d[low - 1];
+        if (high < n)
+            up = d[high] - median;
+        rank += 1.0;
+        if (high == n || up - step > down) {
+            sum -= rank;
+            low--;
+        } else if (low == 0 || up < down - step) {
+            sum += rank;
+            high++;
+        } else {                                    /* the same rank on both sides                */
+            rank += 1.0;
+            low--;
+            high++;
+        }
+    }
+    return sum * sum > errors * errors * 0.126 * rank * rank * rank;
+}
+
+/* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,
+ * too.  3.3 / sqrt(n) is twice the standard error of the log of the quotient for normal values.  */
+PERF_FN int perf_unlike_(const perf_arms_ *s)
+{
+    size_t low = s->na / 4, high = s->na - 1 - low;
+    double most = perf_exp_(3.3 / perf_sqrt_(PERF_CAST_(double, s->na)));
+    double width_a = perf_log_(s->sorted_a[high] / s->sorted_a[low]);
+    double width_b = perf_log_(s->sorted_b[high] / s->sorted_b[low]);
+
+    return width_a > width_b * most || width_b > width_a * most;
+}
+
+/* How many more values of sorted d lie far above the middle than far below, or the other way round;
+ * far: four times the width of the middle half.  Rare pauses of one arm look so, and signed ranks
+ * find little where they are one in seven.                                                       */
+PERF_FN double perf_spikes_excess_(const double *d, size_t n)
+{
+    double median = perf_quantile_(d, n, 0.5), excess = 0.0;
+    double far_off = 4.0 * (perf_quantile_(d, n, 0.75) - perf_quantile_(d, n, 0.25));
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (d[i] - median > far_off)
+            excess += 1.0;
+        if (median - d[i] > far_off)
+            excess -= 1.0;
+    }
+    return perf_fabs_(excess);
+}
+
+/* ---- verdicts ---- */
+
+PERF_FN double perf_metric_p_(perf_metric m)
+{
+    if (m == PERF_METRIC_P99)
+        return 0.99;
+    if (m == PERF_METRIC_P95)
+        return 0.95;
+    return 0.5;
+}
+
+/* A verdict that says nothing yet, with the rule it will be held against. */
+PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
+{
+    perf_verdict v = PERF_ZERO;
+    int          in_range;
+
+    v.reason = "no measurements";
+    v.rule = o->rule;
+    v.threshold = perf_rule_threshold_(&o->rule);
+    v.confidence = o->confidence;
+    v.ratio.high = v.speedup.high = PERF_INF_;
+    v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
+    v.min_detectable_change = v.pairs_needed = PERF_INF_;
+    in_range = !perf_is_nan_(v.threshold) && !perf_is_nan_(v.confidence) &&
+               !perf_is_nan_(o->tick) &&
+               PERF_CAST_(unsigned, o->rule.metric) <= PERF_METRIC_BRANCH_MISSES &&
+               PERF_CAST_(unsigned, o->design) <= PERF_DESIGN_SEPARATE && o->rules >= 0 &&
+               o->rules <= 1000 && perf_tolerance_ok_(&o->guard.limit);
+    if (!in_range) {
+        v.status = PERF_EINVAL;
+        v.reason = "the rule or an option is out of its range";
+    }
+    return v;
+}
+
+/* Withholds the decision for `reason`, whatever the numbers say.  Wrong outputs stay REJECTed. */
+PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
+{
+    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
+        return;
+    v->decision = PERF_INCONCLUSIVE;
+    v->reason = reason;
+    v->pairs_needed = PERF_INF_;
+}
+
+/* 1: the error is within a limit that is set; a limit of 0 is none. */
+PERF_FN int perf_within_(double error, double limit)
+{
+    return !(limit > 0.0) || error <= limit;
+}
+
+/* 1 only when something was compared and every limit that was set holds.  None set: bit for bit. */
+PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *limit)
+{
+    perf_tolerance none = PERF_ZERO;
+    int            any_limit;
+
+    if (!limit)
+        limit = &none;
+    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs) || !perf_tolerance_ok_(limit))
+        return 0;
+    any_limit = limit->abs > 0.0 || limit->rel > 0.0 || limit->ulp > 0.0;
+    if (!any_limit)
+        return seen->max_abs <= 0.0 && seen->max_rel <= 0.0 && seen->max_ulp <= 0.0;
+    return perf_within_(seen->max_abs, limit->abs) && perf_within_(seen->max_rel, limit->rel) &&
+           perf_within_(seen->max_ulp, limit->ulp);
+}
+
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+{
+    if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
+        return;                                     /* what was not measured stays so             */
+    if (!perf_tolerance_ok_(&g->limit)) {
+        perf_verdict_cap_(v, "a limit of the accuracy check is negative or not a number");
+    } else if (g->seen.compared && !perf_accuracy_ok_(&g->seen, &g->limit)) {
+        v->decision = PERF_REJECT;
+        v->reason = "the outputs differ by more than the tolerance";
+        v->warnings |= PERF_WARN_OUTPUTS;
+        v->pairs_needed = 0.0;
+    } else if (!g->seen.compared && v->decision == PERF_ACCEPT) {
+        perf_verdict_cap_(v, "fast enough, but the required accuracy check was not made");
+    }
+}
+
+/* Further pairs for an 80 % chance of an answer: n ((2.80 / 1.96)^2 (half / gap)^2 - 1), but 1 at
+ * least.  gap: of the estimate to the threshold, as a log.                                       */
+PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, double gap)
+{
+    double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
+
+    if (!perf_is_finite_(half)) {
+        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(v->rule.metric),
+                                                            v->confidence));
+        needed = n;
+        if (least > n)
+            needed = least - n;
+    }
+    if (!(needed >= 1.0))
+        return 1.0;
+    return needed;
+}
+
+/* The answer of a log interval to a rule with one threshold, log t. */
+PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio, double log_t)
+{
+    if (log_ratio.high < log_t) {
+        v->decision = PERF_ACCEPT;
+        v->reason = "the whole interval clears the threshold";
+    } else if (log_ratio.low > log_t) {
+        v->decision = PERF_REJECT;
+        v->reason = "the whole interval misses the threshold";
+    } else {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = "the interval contains the threshold";
+    }
+}
+
+/* The same for "the same within x %", limits at -log t and log t: each limit is a one-sided test,
+ * and ACCEPT needs both (Schuirmann 1987).                                                       */
+PERF_FN void perf_verdict_decide_same_(perf_verdict *v, perf_interval log_ratio, double log_t)
+{
+    if (log_ratio.low > -log_t && log_ratio.high < log_t) {
+        v->decision = PERF_ACCEPT;
+        v->reason = "the whole interval lies within both limits";
+    } else if (log_ratio.low > log_t || log_ratio.high < -log_t) {
+        v->decision = PERF_REJECT;
+        v->reason = "the whole interval lies outside the limits";
+    } else {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = "the interval contains a limit";
+    }
+}
+
+/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
+PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *o)
+{
+    double t = perf_log_(v->threshold), half = 0.5 * (log_ratio.high - log_ratio.low);
+    int    bounded = perf_is_finite_(half);
+
+    v->ratio.low = perf_exp_(log_ratio.low);
+    v->ratio.estimate = perf_exp_(log_ratio.estimate);
+    v->ratio.high = perf_exp_(log_ratio.high);
+    v->speedup.low = perf_exp_(-log_ratio.high);
+    v->speedup.estimate = perf_exp_(-log_ratio.estimate);
+    v->speedup.high = perf_exp_(-log_ratio.low);
+    if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
+        v->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
+    else
+        v->warnings |= PERF_WARN_UNBOUNDED;
+    v->pairs_needed = 0.0;
+    if (v->rule.kind == PERF_RULE_SAME)
+        perf_verdict_decide_same_(v, log_ratio, t);
+    else
+        perf_verdict_decide_(v, log_ratio, t);
+    if (v->decision == PERF_INCONCLUSIVE) {
+        v->pairs_needed = perf_pairs_needed_(v, n, half, log_ratio.estimate - t);
+        if (v->rule.kind == PERF_RULE_SAME)
+            v->pairs_needed = perf_pairs_needed_(v, n, half, perf_fabs_(log_ratio.estimate) - t);
+        if (!bounded)
+            v->reason = "too few measurements for an interval";
+    }
+    perf_verdict_guard(v, &o->guard);
+}
+
+/* What the clock's step may hide in the ratio of the arms, as a log. */
+PERF_FN double perf_arms_tick_(const perf_arms_ *s, const perf_compare_opts *o)
+{
+    const int is_count = o->rule.memory || o->rule.metric == PERF_METRIC_MEMORY ||
+                         o->rule.metric > PERF_METRIC_THROUGHPUT;
+    double    tick = o->tick, hidden;
+
+    if (is_count && !(tick > 0.0))
+        tick = -1.0;                                /* bytes and instructions are exact           */
+    hidden = perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, tick, 0);
+    if (o->rule.metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0))
+        hidden = perf_most_(perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, 0.0, 1), hidden);
+    return hidden;
+}
+
+/* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
+PERF_FN int perf_metric_is_typical_(perf_metric m)
+{
+    return m == PERF_METRIC_PAIR || m >= PERF_METRIC_MEMORY;
+}
+
+/* Below this many pairs the typical ratio holds the interval from signs, too: where one arm has two
+ * speeds, signed ranks of few pairs are wrong in up to .13 a side.                               */
+#define PERF_FEW_PAIRS_ 20
+
+/* The typical ratio of pairs.  Arms of one shape: the interval from signed ranks.  Else the median
+ * of the pairs' ratios (from signs) and the ratio of medians differ: the answer holds for both.
+ * Sorts the logs.                                                                                */
+PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
+{
+    perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
+    perf_interval signs = perf_quantile_interval(s->logs, s->na, 0.5, v->confidence), r;
+    double        excess = perf_spikes_excess_(s->logs, s->na);
+    const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
+
+    if (unlike || excess >= 3.0)
+        v->warnings |= PERF_WARN_SHAPE;
+    if (unlike || excess > 0.0) {
+        r = perf_hull_(signs, perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5)));
+        r.estimate = perf_quantile_(s->logs, s->na, 0.5);
+        return r;
+    }
+    if (s->na < PERF_FEW_PAIRS_)
+        return perf_hull_(ranks, signs);
+    return ranks;
+}
+
+/* The ratio of medians of pairs.  Medians of few jump between two speeds: so below 32 pairs the
+ * interval holds that of the typical ratio, below 20 the one from signs.  Sorts the logs.        */
+PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
+{
+    double        tail = 0.5 - 0.5 * confidence;
+    perf_interval r = perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5));
+
+    if (s->na < PERF_FEW_MEDIANS_)
+        r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
+    if (s->na < PERF_FEW_PAIRS_)
+        r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
+    return r;
+}
+
+/* The log interval of the metric that the rule is about. */
+PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
+{
+    perf_metric   metric = v->rule.metric;
+    perf_interval r;
+    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * v->confidence, shrink = 1.0;
+
+    if (metric == PERF_METRIC_MEAN) {
+        r = perf_mean_ratio_(s, tail);
+        if (perf_mean_hostage_(s->sorted_a, s->na) || perf_mean_hostage_(s->sorted_b, s->nb))
+            v->warnings |= PERF_WARN_MEAN;
+        return r;
+    }
+    if (s->logs && perf_metric_is_typical_(metric))
+        return perf_typical_pairs_(v, s, tail);
+    if (s->logs && metric == PERF_METRIC_P50)
+        return perf_median_pairs_(s, v->confidence);
+    if (s->logs)
+        shrink = perf_pair_shrink_(s, p);
+    return perf_quantile_ratio_(s, p, tail, shrink);
+}
+
+/* 1: the interval would decide by itself, without the step of a clock. */
+PERF_FN int perf_decides_(const perf_verdict *v, perf_interval log_ratio)
+{
+    perf_verdict exact = *v;
+    double       t = perf_log_(v->threshold);
+
+    if (v->rule.kind == PERF_RULE_SAME)
+        perf_verdict_decide_same_(&exact, log_ratio, t);
+    else
+        perf_verdict_decide_(&exact, log_ratio, t);
+    return exact.decision != PERF_INCONCLUSIVE;
+}
+
+/* Judges two arms: values are good, and there is one at least of each. */
+PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
+{
+    perf_interval r;
+    double        tick;
+
+    PERF_LIBC_(memcpy)(s->sorted_a, s->a, s->na * sizeof *s->a);
+    PERF_LIBC_(memcpy)(s->sorted_b, s->b, s->nb * sizeof *s->b);
+    perf_sort_values_(s->sorted_a, s->na);
+    perf_sort_values_(s->sorted_b, s->nb);
+    r = perf_arms_interval_(v, s);
+    tick = perf_arms_tick_(s, o);
+    if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
+        v->warnings |= PERF_WARN_RESOLUTION;
+    v->pairs = s->na;
+    if (s->nb < s->na)
+        v->pairs = s->nb;
+    perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_decides_(v, r)) {
+        v->reason = "the clock is too coarse for this: time more work at once";
+        v->pairs_needed = PERF_INF_;
+    }
+    if (v->warnings & PERF_WARN_MEAN)
+        perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
+    if (s->logs && s->na < 100 && v->rule.metric == PERF_METRIC_P50 && perf_unlike_(s)) {
+        v->warnings |= PERF_WARN_SHAPE;
+        perf_verdict_cap_(v, "medians of so few values mean little where the two differ in shape");
+    }
+}
+
+/* What was handed over to be compared; pairs: nx is ny. */
+typedef struct perf_samples_ {
+    const double *x, *y;                            /* baseline, candidate                        */
+    size_t        nx, ny;
+    int           paired;
+} perf_samples_;
+
+/* Copies the values that are positive numbers: of pairs only whole ones.  Returns how many of the
+ * values (or pairs) were left out.                                                               */
+PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *s)
+{
+    size_t n = in->nx, i;
+
+    if (in->ny > n)
+        n = in->ny;
+    for (i = 0; i < n; i++) {
+        int good_x = i < in->nx && perf_is_duration_(in->x[i]);
+        int good_y = i < in->ny && perf_is_duration_(in->y[i]);
+        if (in->paired && good_x && good_y)
+            s->logs[s->na] = perf_log_(in->y[i]) - perf_log_(in->x[i]);
+        if (good_x && (good_y || !in->paired))
+            s->a[s->na++] = in->x[i];
+        if (good_y && (good_x || !in->paired))
+            s->b[s->nb++] = in->y[i];
+    }
+    if (in->paired)
+        return in->nx - s->na;
+    return in->nx - s->na + (in->ny - s->nb);
+}
+
+/* Of rates more is better: the arms change sides. */
+PERF_FN void perf_arms_swap_(perf_arms_ *s)
+{
+    double *a = s->a;
+    size_t  na = s->na, i;
+
+    s->a = s->b;
+    s->na = s->nb;
+    s->b = a;
+    s->nb = na;
+    for (i = 0; i < s->na && s->logs; i++)
+        s->logs[i] = -s->logs[i];
+}
+
+/* What is known to be wrong with the way in which the values came about. */
+PERF_FN void perf_verdict_doubt_(perf_verdict *v, const perf_samples_ *in, perf_design design)
+{
+    const int ordered = design == PERF_DESIGN_RANDOM ||
+                        (in->paired && design != PERF_DESIGN_SEPARATE);
+
+    if (v->excluded) {
+        v->warnings |= PERF_WARN_BAD_VALUES;
+        perf_verdict_cap_(v, "some values are no positive numbers: measure again");
+    }
+    if (!ordered) {
+        v->warnings |= PERF_WARN_ORDER;
+        perf_verdict_cap_(v, "not interleaved: a drift between the two runs would look the same");
+    }
+}
+
+/* One rule, alone. */
+PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_compare_opts *o)
+{
+    perf_verdict v = perf_verdict_start_(o);
+    perf_arms_   s = PERF_ZERO;
+    double       local[5 * 128], *memory = PERF_NULL_;
+    size_t       n = in->nx;
+
+    if (in->ny > n)
+        n = in->ny;
+    if (n <= SIZE_MAX / 64)
+        memory = perf_scratch_(local, 5 * 128, 5 * n);
+    if (!memory) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    s.a = memory;
+    s.b = memory + n;
+    s.sorted_a = memory + 2 * n;
+    s.sorted_b = memory + 3 * n;
+    if (in->paired)
+        s.logs = memory + 4 * n;
+    v.excluded = perf_samples_gather_(in, &s);
+    if (!in->paired) {
+        v.baseline_values = s.na;
+        v.candidate_values = s.nb;
+    }
+    if (v.excluded)
+        v.status = PERF_ENODATA;
+    if (s.na && s.nb) {
+        if (o->rule.metric == PERF_METRIC_THROUGHPUT)
+            perf_arms_swap_(&s);
+        perf_verdict_arms_(&v, &s, o);
+        if (v.excluded)
+            v.status = PERF_ERANGE;
+    }
+    perf_scratch_free_(memory, local);
+    perf_verdict_doubt_(&v, in, o->design);
+    return v;
+}
+
+/* With joined rules a REJECT must also hold at a higher confidence: at that all rules together err
+ * as seldom as one.  An ACCEPT needs no correction: all rules must agree.                        */
+PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_compare_opts *opts)
+{
+    perf_compare_opts o = *opts;
+    perf_verdict      v = perf_verdict_start_(&o), strict;
+
+    if (v.status == PERF_OK && (!in->nx || !in->ny))
+        v.status = PERF_ENODATA;
+    if (v.status == PERF_OK && (!in->x || !in->y))
+        v.status = PERF_EINVAL;
+    if (v.status != PERF_OK)
+        return v;
+    o.rules = 1;
+    v = perf_compare_alone_(in, &o);
+    if (opts->rules <= 1)
+        return v;
+    o.confidence = 1.0 - (1.0 - o.confidence) / PERF_CAST_(double, opts->rules);
+    strict = perf_compare_alone_(in, &o);
+    v.ratio.low = strict.ratio.low;
+    v.speedup.high = strict.speedup.high;
+    if (v.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
+        v.decision = PERF_INCONCLUSIVE;
+        v.reason = "alone it would be REJECT; among several rules that is not sure enough";
+        v.pairs_needed = strict.pairs_needed;
+    }
+    return v;
+}
+
+PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_samples_     in = PERF_ZERO;
+
+    in.x = baseline;
+    in.y = candidate;
+    in.nx = in.ny = n;
+    in.paired = 1;
+    return perf_compare_samples_(&in, &o);
+}
+
+PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
+                                  size_t nc, const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_samples_     in = PERF_ZERO;
+
+    in.x = baseline;
+    in.y = candidate;
+    in.nx = nb;
+    in.ny = nc;
+    return perf_compare_samples_(&in, &o);
+}
+
+/* ---- verdicts as text ---- */
+
+PERF_FN const char *perf_decision_text(perf_decision d)
+{
+    if (d == PERF_ACCEPT)
+        return "ACCEPT";
+    if (d == PERF_REJECT)
+        return "REJECT";
+    return "INCONCLUSIVE";
+}
+
+/* A change of so many percent: "+2.1 %". */
+PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
+{
+    double percent = (ratio - 1.0) * 100.0;
+
+    if (!perf_is_finite_(percent)) {
+        perf_put_(o, "unbounded");
+        return;
+    }
+    if (percent >= 0.0)
+        perf_put_char_(o, '+');
+    perf_put_fixed_(o, percent, digits);
+    perf_put_(o, " %");
+}
+
+/* A factor: "1.42x". */
+PERF_FN void perf_put_factor_(perf_out_ *o, double factor, int digits)
+{
+    if (!perf_is_finite_(factor)) {
+        perf_put_(o, "unbounded");
+        return;
+    }
+    if (factor < 0.001)
+        digits = 9;
+    perf_put_fixed_(o, factor, digits);
+    perf_put_char_(o, 'x');
+}
+
+PERF_FN void perf_put_change_(perf_out_ *o, double x, int is_factor, int digits)
+{
+    if (is_factor)
+        perf_put_factor_(o, x, digits);
+    else
+        perf_put_percent_(o, x, digits);
+}
+
+/* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
+PERF_FN int perf_rule_decimals_(const perf_rule *r)
+{
+    double step = 1.0;
+    int    digits = 0;
+
+    if (r->amount > 1e-7 && r->amount < 1e15)
+        step = perf_step_decimal_(r->amount);
+    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
+        step = 0.1;
+    for (; step < 0.5 && digits < 6; step *= 10.0)
+        digits++;
+    return digits;
+}
+
+/* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
+PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+{
+    static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
+                                       "throughput", "instructions", "cycles", "branches",
+                                       "branch misses"};
+
+    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
+        return "metric";
+    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
+        return "1 / throughput";
+    return name[r->metric];
+}
+
+/* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
+PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
+{
+    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
+
+    if (r->memory)
+        perf_put_(o, "memory ");
+    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
+        perf_put_(o, "speed-up >= ");
+    } else {
+        perf_put_(o, perf_rule_subject_(r));
+        if (is_speedup)
+            perf_put_(o, " better by >= ");
+        else if (r->kind == PERF_RULE_REDUCTION)
+            perf_put_(o, " down by >= ");
+        else if (r->kind == PERF_RULE_SAME)
+            perf_put_(o, " the same within ");
+        else
+            perf_put_(o, " no more than ");
+    }
+    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
+    if (is_speedup)
+        perf_put_(o, "x");
+    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
+        perf_put_(o, " %");
+    else
+        perf_put_(o, " % worse");
+}
+
+/* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
+PERF_FN int perf_digits_of_width_(double width)
+{
+    int digits;
+
+    for (digits = 1; digits < 5 && width < 10.0; digits++)
+        width *= 10.0;
+    if (digits > 2)
+        return digits - 1;
+    return digits;
+}
+
+/* "95 % CI ", with as many decimals as the confidence has. */
+PERF_FN void perf_put_confidence_(perf_out_ *o, double confidence)
+{
+    double percent = confidence * 100.0;
+    int    digits = 1;
+
+    if (perf_step_decimal_(percent) > 0.5)
+        digits = 0;
+    else if (percent > 99.55)
+        digits = 4;
+    perf_put_fixed_(o, percent, digits);
+    perf_put_(o, " % CI ");
+}
+
+/* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
+PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
+{
+    const perf_interval *x = &v->ratio;
+    double               width;
+    int                  digits, bounded;
+
+    if (speedup || v->rule.metric == PERF_METRIC_THROUGHPUT)    /* ratios of rates are inverse    */
+        x = &v->speedup;
+    width = x->high - x->low;
+    if (!speedup)
+        width *= 100.0;
+    digits = perf_digits_of_width_(width);
+    bounded = perf_is_finite_(x->high) && v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high);
+    if (!bounded && table) {
+        perf_put_change_(o, x->estimate, speedup, 1);
+    } else if (!bounded) {
+        perf_put_change_(o, x->estimate, speedup, 2);
+        perf_put_(o, " (no interval yet)");
+    } else if (table) {
+        perf_put_change_(o, x->estimate, speedup, digits);
+        perf_put_(o, " [");
+        perf_put_change_(o, x->low, speedup, digits);
+        perf_put_(o, ", ");
+        perf_put_change_(o, x->high, speedup, digits);
+        perf_put_char_(o, ']');
+    } else {
+        perf_put_change_(o, x->estimate, speedup, digits);
+        perf_put_(o, " (");
+        perf_put_confidence_(o, v->confidence);
+        perf_put_change_(o, x->low, speedup, digits);
+        perf_put_(o, " to ");
+        perf_put_change_(o, x->high, speedup, digits);
+        perf_put_char_(o, ')');
+    }
+}
+
+/* How many values the answer rests on. */
+PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
+{
+    if (v->baseline_values) {
+        perf_put_u64_(o, v->baseline_values);
+        perf_put_(o, " and ");
+        perf_put_u64_(o, v->candidate_values);
+        perf_put_(o, " values; ");
+        return;
+    }
+    perf_put_u64_(o, v->pairs);
+    if (v->pairs == 1)
+        perf_put_(o, " pair; ");
+    else
+        perf_put_(o, " pairs; ");
+}
+
+PERF_FN const char *perf_verdict_text(perf_verdict *v)
+{
+    perf_out_   o;
+    const char *reason;
+    int         speedup;
+
+    if (!v)
+        return "";
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    reason = v->reason;
+    if (!v->pairs) {
+        if (!reason)
+            reason = perf_status_text(v->status);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, reason);
+        return v->text;
+    }
+    if (!reason)
+        reason = "no reason given";
+    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    if (speedup)
+        perf_put_(&o, "speed-up ");
+    perf_put_interval_(&o, v, speedup, 0);
+    perf_put_(&o, ", asked: ");
+    perf_put_rule_(&o, &v->rule);
+    perf_put_(&o, "; ");
+    if (v->clock) {
+        perf_put_(&o, v->clock);
+        perf_put_(&o, "; ");
+    }
+    perf_put_evidence_(&o, v);
+    perf_put_(&o, reason);
+    if (v->led_ratio > 0.0) {
+        perf_put_(&o, "; after longer leads ");
+        perf_put_fixed_(&o, v->led_ratio, 4);
+    }
+    if (v->mean_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of means is ");
+        perf_put_fixed_(&o, v->mean_ratio, 3);
+    }
+    if (v->p99_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of p99 is ");
+        perf_put_fixed_(&o, v->p99_ratio, 3);
+    }
+    if (v->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&o, "; ");
+        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    }
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
+        perf_put_(&o, " more would probably settle it");
+    }
+    return v->text;
+}
+
+/* ---- accuracy ---- */
+
+/* Bits of a floating-point number as an integer that grows with it: their difference counts the
+ * representable numbers in between.  sign: its highest bit.                                      */
+PERF_FN uint64_t perf_ulp_order_(uint64_t bits, uint64_t sign)
+{
+    if (bits & sign)
+        return sign - (bits & (sign - 1));
+    return sign + bits;
+}
+
+PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, uint64_t sign)
+{
+    a = perf_ulp_order_(a, sign);
+    b = perf_ulp_order_(b, sign);
+    if (a > b)
+        return PERF_CAST_(double, a - b);
+    return PERF_CAST_(double, b - a);
+}
+
+/* One more element of the outputs; ulp: how many representable numbers lie between. */
+PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
+{
+    double error = perf_fabs_(out - ref), size = perf_fabs_(ref);
+
+    r->compared++;
+    if (perf_is_nan_(ref) && perf_is_nan_(out))
+        return;                                     /* both say "not a number": they agree        */
+    if (!perf_is_finite_(ref) || !perf_is_finite_(out)) {
+        if (ulp > 0.0 || perf_is_nan_(ref) || perf_is_nan_(out))
+            r->max_abs = r->max_rel = r->max_ulp = PERF_NAN_;
+        return;
+    }
+    if (perf_is_nan_(r->max_abs))
+        return;
+    r->max_abs = perf_most_(error, r->max_abs);
+    r->max_ulp = perf_most_(ulp, r->max_ulp);
+    if (!(error > 0.0))
+        return;
+    if (size > 0.0)
+        r->max_rel = perf_most_(error / size, r->max_rel);
+    else
+        r->max_rel = PERF_INF_;
+}
+
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
+{
+    perf_accuracy r = PERF_ZERO;
+    size_t        i;
+
+    if (!n || !reference || !out) {
+        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
+        return r;
+    }
+    for (i = 0; i < n; i++)
+        perf_accuracy_add_(&r, reference[i], out[i],
+                           perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]),
+                                         UINT64_C(1) << 63));
+    return r;
+}
+
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
+{
+    perf_accuracy r = PERF_ZERO;
+    uint32_t      a, b;
+    size_t        i;
+
+    if (!n || !reference || !out) {
+        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
+        return r;
+    }
+    for (i = 0; i < n; i++) {
+        PERF_LIBC_(memcpy)(&a, reference + i, sizeof a);
+        PERF_LIBC_(memcpy)(&b, out + i, sizeof b);
+        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
+                           perf_ulp_gap_(a, b, UINT64_C(1) << 31));
+    }
+    return r;
+}
+
+/* ---- families ---- */
+
+/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
+ * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
+PERF_FN double perf_compare_pairs_p_(const double *baseline, const double *candidate, size_t n,
+                                     const perf_compare_opts *opts)
+{
+    perf_compare_opts o = PERF_ZERO;
+    double            low = perf_log_(1e-6), high = 0.0, mid = perf_log_(0.5);  /* of its log     */
+    int               i;
+
+    if (opts)
+        o = *opts;
+    PERF_LIBC_(memset)(&o.guard, 0, sizeof o.guard);
+    for (i = 0; i < 31; i++) {
+        o.confidence = 1.0 - perf_exp_(mid);
+        if (perf_compare_pairs(baseline, candidate, n, &o).decision != PERF_INCONCLUSIVE)
+            high = mid;
+        else if (i == 0)
+            return 1.0;
+        else
+            low = mid;
+        mid = 0.5 * (low + high);
+    }
+    return perf_exp_(high);
+}
+
+/* The first of equal values in an ascending array that holds x. */
+PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n, mid;
+
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
+ * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
+ * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.     */
+PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
+{
+    double local[512], *sorted = PERF_NULL_, *adjusted, run = 0.0;
+    size_t i;
+
+    if (!n)
+        return PERF_ENODATA;
+    if (!p || !out)
+        return PERF_EINVAL;
+    if (n <= SIZE_MAX / 32)
+        sorted = perf_scratch_(local, 512, 2 * n);
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++) {
+        out[i] = p[i];
+        if (!(out[i] >= 0.0))
+            out[i] = 1.0;
+        sorted[i] = out[i];
+    }
+    perf_sort_values_(sorted, n);
+    for (i = 0; i < n; i++) {
+        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++)
+        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
+    perf_scratch_free_(sorted, local);
+    return PERF_OK;
+}
+
+/* ---- columns of a file ---- */
+
+#define PERF_DOUBT_LOG_ (-9.21)         /* log of the chance, 1 in 10,000, that begins a doubt    */
+
+/* What chance makes of a column: logs of two probabilities. */
+typedef struct perf_chance_ {
+    double log_order;                   /* its values in random order come out sorted             */
+    double log_tie;                     /* two of them are equal                                  */
+} perf_chance_;
+
+/* With m_i values of each kind: the product of m_i! over n!, and the sum of (m_i / n)^2. */
+PERF_FN perf_chance_ perf_chance_of_(const double *sorted, size_t n)
+{
+    perf_chance_ c = PERF_ZERO;
+    double       all = PERF_CAST_(double, n), ties = 0.0, run = 0.0;
+    size_t       i;
+
+    for (i = 0; i < n; i++) {
+        run += 1.0;
+        c.log_order += perf_log_(run) - perf_log_(PERF_CAST_(double, i + 1));
+        if (i + 1 == n || sorted[i + 1] > sorted[i]) {
+            ties += run / all * (run / all);
+            run = 0.0;
+        }
+    }
+    c.log_tie = perf_log_(ties);
+    return c;
+}
+
+/* 1: no value is below (toward -1: above) the one before it. */
+PERF_FN int perf_is_monotone_(const double *x, size_t n, double toward)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++)
+        if ((x[i] - x[i - 1]) * toward < 0.0)
+            return 0;
+    return 1;
+}
+
+/* 1: all values stand in groups of `each` equal ones. */
+PERF_FN int perf_is_doubled_(const double *x, size_t n, size_t each)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (x[i] < x[i - i % each] || x[i] > x[i - i % each])
+            return 0;
+    return 1;
+}
+
+/* 1: from `period` on the values are those that stood so much earlier. */
+PERF_FN int perf_is_periodic_(const double *x, size_t n, size_t period)
+{
+    size_t i;
+
+    for (i = period; i < n; i++)
+        if (x[i] < x[i - period] || x[i] > x[i - period])
+            return 0;
+    return 1;
+}
+
+/* 1: every second value is above the median, the others are below. */
+PERF_FN int perf_is_alternating_(const double *x, size_t n, double median)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++)
+        if (!((x[i] - median) * (x[i - 1] - median) < 0.0))
+            return 0;
+    return 1;
+}
+
+/* 1: as many equal values as `equal` are no chance. */
+PERF_FN int perf_is_no_chance_(const perf_chance_ *c, size_t equal)
+{
+    return c->log_tie * PERF_CAST_(double, equal) < PERF_DOUBT_LOG_;
+}
+
+/* What speaks against one column; sorted: its values in ascending order. */
+PERF_FN const char *perf_order_doubt_(const double *x, const double *sorted, size_t n)
+{
+    perf_chance_ c = perf_chance_of_(sorted, n);
+    size_t       k;
+
+    if (c.log_order < PERF_DOUBT_LOG_ && perf_is_monotone_(x, n, 1.0))
+        return "sorted by value: the order of time is lost";
+    if (c.log_order < PERF_DOUBT_LOG_ && perf_is_monotone_(x, n, -1.0))
+        return "sorted by value, largest first: the order of time is lost";
+    for (k = 2; k <= n / 2 && k <= 16; k++)
+        if (n % k == 0 && perf_is_no_chance_(&c, n - n / k) && perf_is_doubled_(x, n, k))
+            return "each value is written more than once";
+    for (k = 2; k <= n / 2; k++)
+        if (perf_is_no_chance_(&c, n - k) && perf_is_periodic_(x, n, k))
+            return "the same values again and again: parts of it are copies";
+    if (n >= 18 && perf_is_alternating_(x, n, perf_quantile_(sorted, n, 0.5)))
+        return "large and small values alternate: are these two columns in one?";
+    return PERF_NULL_;
+}
+
+/* What speaks against two columns of n values each. */
+PERF_FN const char *perf_copy_doubt_(const double *x, const double *other, size_t n)
+{
+    double low = PERF_INF_, high = 0.0, ratio;
+    int    is_copy = 1;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        ratio = other[i] / x[i];
+        low = perf_least_(ratio, low);
+        high = perf_most_(ratio, high);
+        if (x[i] < other[i] || x[i] > other[i])
+            is_copy = 0;
+    }
+    if (is_copy)
+        return "the same numbers as the other side: a copy";
+    if (high - low <= 1e-9 * high)
+        return "the other side times a constant: computed, not measured";
+    return PERF_NULL_;
+}
+
+/* A sorted copy of the positive numbers of x in `into`; returns how many there are. */
+PERF_FN size_t perf_sorted_durations_(const double *x, size_t n, double *into)
+{
+    size_t i, count = 0;
+
+    for (i = 0; i < n; i++)
+        if (perf_is_duration_(x[i]))
+            into[count++] = x[i];
+    perf_sort_values_(into, count);
+    return count;
+}
+
+PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
+                                      size_t n_other)
+{
+    const char *doubt = PERF_NULL_;
+    double      local[512], *sorted = PERF_NULL_, *sorted_other, ratio;
+    size_t      count, count_other = 0;
+
+    if (!x || !n || n > SIZE_MAX / 64 || n_other > SIZE_MAX / 64)
+        return doubt;
+    if (!other)
+        n_other = 0;
+    sorted = perf_scratch_(local, 512, n + n_other);
+    if (!sorted)
+        return doubt;
+    sorted_other = sorted + n;
+    count = perf_sorted_durations_(x, n, sorted);
+    if (n_other)
+        count_other = perf_sorted_durations_(other, n_other, sorted_other);
+    if (count == n)                                 /* else the values are refused anyway         */
+        doubt = perf_order_doubt_(x, sorted, n);
+    if (!doubt && count == n && count_other == n_other && n == n_other) {
+        perf_chance_ c = perf_chance_of_(sorted, n);
+        if (perf_is_no_chance_(&c, n))
+            doubt = perf_copy_doubt_(x, other, n);
+    }
+    if (!doubt && count && count_other) {
+        ratio = perf_quantile_(sorted_other, count_other, 0.5) / perf_quantile_(sorted, count, 0.5);
+        if (ratio > 900.0 || ratio < 1.0 / 900.0)
+            doubt = "the two sides differ by a factor near 1,000 or more: are the units the same?";
+    }
+    perf_scratch_free_(sorted, local);
+    return doubt;
+}
+
+/* ---- sequential ---- */
+
+/* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
+ * Returns the sum of the capitals, which starts at 1 and exceeds L with probability at most 1/L if
+ * the signs are fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that
+ * agree make 43, which passes 40.                                                                */
+PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
+{
+    static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
+    double win = PERF_CAST_(double, (x * toward > 0.0) - (x * toward < 0.0)), sum = 0.0;
+    int    i;
+
+    for (i = 0; i < PERF_SEQ_BETS_; i++) {
+        capital[i] *= 1.0 + stake[i] * win;
+        sum += capital[i];
+    }
+    return sum;
+}
+
+PERF_FN void perf_seq_start_(double *capital)
+{
+    static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
+
+    PERF_LIBC_(memcpy)(capital, share, sizeof share);
+}
+
+PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+                                  double tick)
+{
+    double t = perf_rule_threshold_(rule), c = perf_confidence_(confidence);
+
+    if (!s)
+        return PERF_EINVAL;
+    PERF_LIBC_(memset)(s, 0, sizeof *s);
+    perf_seq_start_(s->accept);
+    perf_seq_start_(s->reject);
+    perf_seq_start_(s->faster);
+    perf_seq_start_(s->slower);
+    s->level = PERF_NAN_;                           /* which no capital reaches                   */
+    if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
+        return PERF_EINVAL;
+    if (rule)
+        s->kind = rule->kind;
+    s->log_threshold = perf_log_(t);
+    s->tick = perf_step_log_(tick, tick) + 1e-12;   /* rounding of the logs: ties stay ties       */
+    s->level = 2.0 / (1.0 - c);
+    return PERF_OK;
+}
+
+/* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
+ * for lying outside has.                                                                         */
+PERF_FN void perf_seq_same_(perf_seq *s, double log_ratio, int *accept, int *reject)
+{
+    double from_lower = log_ratio + s->log_threshold;
+
+    if (*accept)
+        s->below = 1;
+    if (perf_seq_bet_(s->slower, from_lower - s->tick, 1.0) >= s->level)
+        s->above = 1;
+    if (perf_seq_bet_(s->faster, from_lower + s->tick, -1.0) >= s->level)
+        *reject = 1;
+    *accept = s->below && s->above;
+}
+
+PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate)
+{
+    double log_ratio;
+    int    accept, reject;
+
+    if (!s)
+        return PERF_INCONCLUSIVE;
+    if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
+        s->excluded++;
+        return s->decision;
+    }
+    s->pairs++;
+    if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
+        return s->decision;
+    log_ratio = perf_log_(candidate) - perf_log_(baseline);
+    accept = perf_seq_bet_(s->accept, log_ratio - s->log_threshold + s->tick, -1.0) >= s->level;
+    reject = perf_seq_bet_(s->reject, log_ratio - s->log_threshold - s->tick, 1.0) >= s->level;
+    if (s->kind == PERF_RULE_SAME)
+        perf_seq_same_(s, log_ratio, &accept, &reject);
+    if (accept == reject)
+        return PERF_INCONCLUSIVE;
+    s->decision = PERF_REJECT;
+    if (accept)
+        s->decision = PERF_ACCEPT;
+    s->decided_at = s->pairs;
+    return s->decision;
+}
+
+/* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
+PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+{
+    double capital[PERF_SEQ_BETS_];
+    size_t i;
+
+    perf_seq_start_(capital);
+    for (i = 0; i < n; i++)
+        if (!(perf_seq_bet_(capital, d[i] - theta, toward) < level))
+            return 1;
+    return 0;
+}
+
+/* Log ratios: in the order of time, and those that are finite in ascending order. */
+typedef struct perf_logs_ {
+    const double *in_time, *sorted;
+    size_t        n, finite;
+} perf_logs_;
+
+/* Half-way between the sorted value of place i, counted from the end that `toward` points away
+ * from, and the one before it; beyond the first.                                                 */
+PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
+{
+    double here, before;
+
+    if (toward > 0.0)
+        here = logs->sorted[i - 1];
+    else
+        here = logs->sorted[logs->finite - i];
+    if (i == 1)
+        before = here - toward;
+    else if (toward > 0.0)
+        before = logs->sorted[i - 2];
+    else
+        before = logs->sorted[logs->finite - i + 1];
+    return 0.5 * (here + before);
+}
+
+/* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
+ * falls as theta moves towards the data, so the excluded have no gaps: bisection.                */
+PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
+{
+    size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
+
+    while (high > low) {
+        mid = low + (high - low + 1) / 2;
+        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
+                               level))
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
+{
+    perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
+    double        c = perf_confidence_(confidence), local[256], *sorted;
+    perf_logs_    logs = PERF_ZERO;
+    size_t        i, k = 0, low, high;
+
+    if (!log_ratio || !n || perf_is_nan_(c))
+        return r;
+    sorted = perf_scratch_(local, 256, n);
+    if (!sorted)
+        return r;
+    for (i = 0; i < n; i++)
+        if (perf_is_finite_(log_ratio[i]))
+            sorted[k++] = log_ratio[i];
+    perf_sort_values_(sorted, k);
+    logs.in_time = log_ratio;
+    logs.n = n;
+    logs.sorted = sorted;
+    logs.finite = k;
+    low = perf_seq_excluded_(&logs, 1.0, 2.0 / (1.0 - c));
+    high = perf_seq_excluded_(&logs, -1.0, 2.0 / (1.0 - c));
+    r.estimate = perf_quantile_(sorted, k, 0.5);
+    if (low)                                        /* the median may since have come back over   */
+        r.low = perf_least_(sorted[low - 1], r.estimate);           /* the bets' limit            */
+    if (high)
+        r.high = perf_most_(sorted[k - high], r.estimate);
+    perf_scratch_free_(sorted, local);
+    return r;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_STATS_H */
