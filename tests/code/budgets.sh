@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 need gcc g++ valgrind size
 start_work
+cd "$work"                              # __FILE__ is part of the text: no path in it
 unset MALLOC_PERTURB_                   # of meson test: the compiler would fill what it frees
 version=$(gcc -dumpversion | cut -d. -f1)
 
@@ -34,10 +35,10 @@ while read -r kind what c cpp; do
         held "#include $what" C++ "$3" "$cpp"
         ;;
     text)
-        try "$what in C" gcc -O2 -I"$root" -c "$work/$what.c" -o "$work/c.o"
-        try "$what in C++" g++ -O2 -I"$root" -c "$work/$what.cpp" -o "$work/cpp.o"
-        held "text of $what" C "$(size "$work/c.o" | awk 'NR == 2 { print $1 }')" "$c"
-        held "text of $what" C++ "$(size "$work/cpp.o" | awk 'NR == 2 { print $1 }')" "$cpp"
+        try "$what in C" gcc -O2 -I"$root" -c "$what.c" -o c.o
+        try "$what in C++" g++ -O2 -I"$root" -c "$what.cpp" -o cpp.o
+        held "text of $what" C "$(size c.o | awk 'NR == 2 { print $1 }')" "$c"
+        held "text of $what" C++ "$(size cpp.o | awk 'NR == 2 { print $1 }')" "$cpp"
         ;;
     esac
 done <"$root/tests/code/budgets.txt"
