@@ -287,8 +287,8 @@ def generate(header):
         out.append(f"from {module} cimport {', '.join(names)}")
     for other in sorted(included(header)):
         out.append(f"from perfh.{other} cimport *")
-    if not body:
-        return "\n".join(out) + "\n"
+    if not body:                                    # its #include brings the engine of the loops
+        return "\n".join([*out, "", f'cdef extern from "{header}" nogil:', "    pass"]) + "\n"
     out += ["", f'cdef extern from "{header}" nogil:']
     if ints:
         out += ["    enum:"] + [f"        {n}" for n in ints]

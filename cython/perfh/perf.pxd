@@ -14,3 +14,6 @@ from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
 from perfh.perf_variant cimport *
 from perfh.perf_verdict cimport *
+
+cdef extern from "perf.h" nogil:
+    pass

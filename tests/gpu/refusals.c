@@ -10,6 +10,7 @@
 
 #include "../../perf_gpu_bench.h"
 #include "time/rows.h"
+#define CHILD_FORK _Fork         /* memory is counted from the first call on */
 #include "child.h"
 
 enum { ROUNDS = 30 };

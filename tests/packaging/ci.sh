@@ -58,7 +58,7 @@ END
 }
 build="gcc -O2 -I$root bench.c -o bench" run='./bench --budget 0.1 --json {out}'
 harness 3000
-harness 6000
+harness 60000
 compare 1 REJECT 'no regression beyond 20 %'
 try 'the benchmark is named' grep -q 'steps' perf.md
 try 'and the two files, without folders' grep -q 'before: base.json, after: change.json' perf.md

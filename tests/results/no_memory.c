@@ -13,6 +13,7 @@
 #include "perf_tally.h"
 #include "perf_trace.h"
 #include "time/rows.h"
+#define CHILD_FORK _Fork         /* memory is counted from the first call on */
 #include "child.h"
 
 static char path[500];
