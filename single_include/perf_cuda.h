@@ -27514,7 +27514,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
         c.opts = *opts;
     if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
         c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
-    c.process = perf_getpid_();
+    c.process = PERF_CAST_(int, perf_process_id_());
     c.counting = c.opts.process != 0;
     c.status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
@@ -27546,7 +27546,7 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!c || c->counting || !c->process || c->process != perf_getpid_())
+    if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
     for (i = 0; i < PERF_COUNTER_COUNT; i++)
         (void)perf_counter_read_(c, i, c->own[i].at);
@@ -27590,7 +27590,7 @@ PERF_FN perf_status perf_counters_stop(perf_counters *c)
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!c || !c->counting || c->process != perf_getpid_())
+    if (!c || !c->counting || c->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
     perf_counters_switch_(c, 0);
     c->counting = 0;
@@ -27973,7 +27973,8 @@ PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
     perf_count_idle_(c, PERF_COUNT_IDLE_);
     for (i = 0; i < 2; i++)
         if (whole[i] > c->value[which[i]])
-            k->idle[which[i]] = (whole[i] - c->value[which[i]]) / PERF_COUNT_IDLE_;
+            k->idle[which[i]] =
+                (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
 }
 
 PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
