@@ -727,6 +727,8 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
     perf_counts_  *k = c->counts;
 
+    if (!k)
+        return 0;                        /* the counters were closed before the loop ended       */
     if (s->timer.pauses) {
         k->pauses = 1;
         s->loop.note = "not counted: what the body does while the loop is paused would count, too";

@@ -30,7 +30,6 @@ PERF_BEGIN_DECLS
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_pairs_judge_       a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   s->counted, s->counters slices beside the timed ones, see perf_loop_state_; PERF_LOOP_START_
@@ -1122,10 +1121,11 @@ PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *s)
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
     perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
+    const int       timing = s->phase < PERF_LOOP_COUNT_;
 
-    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+    if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
         arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
-    if (s->phase != PERF_LOOP_DONE_)
+    if (timing)
         s->warnings |= PERF_WARN_STOPPED;
     if (s->timer.backwards)
         s->warnings |= PERF_WARN_CLOCK;
@@ -2076,26 +2076,6 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, cons
     ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
     return (ratio < v->threshold) != (v->decision == PERF_ACCEPT) &&
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
-}
-
-/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
-PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
-                                     double *logs, size_t n, const perf_compare_opts *o)
-{
-    int by_median;
-
-    v->excluded = bets->excluded;
-    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
-    perf_sort_values_(logs, n);
-    if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        v->warnings |= PERF_WARN_SHAPE;
-    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
-    if (by_median && v->decision == PERF_ACCEPT)
-        v->reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && v->decision == PERF_REJECT)
-        v->reason = "the median of the pairs' ratios misses the threshold";
-    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
 /* The verdict on variant i. */

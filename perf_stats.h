@@ -122,6 +122,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
@@ -1415,6 +1416,26 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
             v->reason = "too few measurements for an interval";
     }
     perf_verdict_guard(v, &o->guard);
+}
+
+/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
+PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
+                                     double *logs, size_t n, const perf_compare_opts *o)
+{
+    int by_median;
+
+    v->excluded = bets->excluded;
+    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
+        v->warnings |= PERF_WARN_SHAPE;
+    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
+    if (by_median && v->decision == PERF_ACCEPT)
+        v->reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && v->decision == PERF_REJECT)
+        v->reason = "the median of the pairs' ratios misses the threshold";
+    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */

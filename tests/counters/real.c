@@ -112,6 +112,20 @@ static void after_fork(void)
     perf_counters_close(&c);
 }
 
+/* A loop whose counters are closed in the middle goes on without them. */
+static void closed_early(void)
+{
+    perf_counters c = perf_counters_open(PERF_NULL_);
+    perf_bench    b = perf_bench_begin("closed early", NULL);
+    int           passes = 0;
+
+    CHECK(perf_counters_loop(&c, &b) == PERF_OK, "the loop counts");
+    while (perf_bench_next(&b))
+        if (++passes == 1)
+            perf_counters_close(&c);
+    CHECK(perf_bench_end(&b).status == PERF_OK, "the loop's own result");
+}
+
 /* A command, from its exec on, with its children. */
 static void of_command(void)
 {
@@ -150,6 +164,7 @@ int main(void)
     faults_and_switches();
     crowd();
     after_fork();
+    closed_early();
     of_command();
     CHECK(descriptors() == before, "%d files left", descriptors() - before);
     return check_done();
