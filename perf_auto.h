@@ -530,6 +530,8 @@ PERF_COLD_FN_ int perf_auto_word_(perf_auto_filter_ *f, const char *word, char *
         return perf_auto_duration_(word + 6, &f->least_ns);
     if (bytes == 1 || !PERF_LIBC_(strcmp)(word, "-"))
         return 0;
+    if (PERF_LIBC_(strchr)(word, '=') && !PERF_LIBC_(strstr)(word, "operator"))
+        return 0;                               /* no such option: "dept=8"                       */
     PERF_LIBC_(memmove)(*to, word, bytes);      /* never longer than what was read                */
     *to += bytes;
     return 1;

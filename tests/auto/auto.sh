@@ -126,6 +126,8 @@ END
 3 main/order
 5 main/thrown
 END
+    report 'dept=8' ./calls
+    says 'status: invalid argument'
     report 'leaf,depth=x,least=5' ./calls
     says 'status: invalid argument'
     report '-leaf' ./calls down
