@@ -14,6 +14,7 @@
 
 enum { DIAG_DEPTH = 256 };              /* of objects and arrays inside each other                */
 
+#define DIAG_MOST_NEGATIVE INT64_C(1000000000000000000)     /* ns before zero                     */
 #define DIAG_NO_TIME INT64_MIN          /* of diag_ns(): no number, or out of range               */
 
 /* Passes over blanks.  The next character, not taken; -1: the end. */
@@ -179,7 +180,16 @@ PERF_FN int diag_scalar(diag_bytes *b, char *to, size_t size)
 
 /* ---- numbers ---- */
 
-/* Microseconds in decimals as whole nanoseconds, exactly; DIAG_NO_TIME: not within 120 years. */
+/* Times of a trace are positive; the difference of two of them shall never overflow. */
+PERF_FN int64_t diag_signed(int64_t ns, int negative)
+{
+    if (!negative)
+        return ns;
+    return ns <= DIAG_MOST_NEGATIVE ? -ns : DIAG_NO_TIME;
+}
+
+/* Microseconds in decimals as whole nanoseconds, exactly; DIAG_NO_TIME: no number, beyond 120 years,
+ * or more than 30 years before zero.                                                             */
 PERF_FN int64_t diag_ns(const char *text)
 {
     enum { DIGITS = 16, FRACTION = 3 };
@@ -192,8 +202,7 @@ PERF_FN int64_t diag_ns(const char *text)
         const double us = strtod(s, NULL);
         if (!(us < 4e15))
             return DIAG_NO_TIME;
-        ns = (int64_t)(us * 1000.0);
-        return negative ? -ns : ns;
+        return diag_signed((int64_t)(us * 1000.0), negative);
     }
     for (i = 0; ab_is_digit(*s) && i < DIGITS; i++)
         ns = ns * 10 + (*s++ - '0');
@@ -206,7 +215,7 @@ PERF_FN int64_t diag_ns(const char *text)
         if (ab_is_digit(*s))
             ns += *s++ - '0';
     }
-    return negative ? -ns : ns;
+    return diag_signed(ns, negative);
 }
 
 /* A whole number; 0: it is none. */

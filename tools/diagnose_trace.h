@@ -15,6 +15,7 @@
 
 #define DIAG_MOST_EVENTS ((size_t)4000000)
 #define DIAG_MOST_NAMES  ((size_t)64 << 20)         /* bytes of different names                   */
+#define DIAG_MOST_LENGTH INT64_C(4000000000000000000)  /* ns of all events: no sum overflows       */
 
 typedef enum diag_kind {
     DIAG_OTHER,                         /* passed over                                            */
@@ -47,6 +48,7 @@ typedef struct diag_trace {
     size_t      n, cap;
     diag_names  names, lanes;
     size_t      broken;                 /* events whose time is none, or out of range             */
+    int64_t     length;                 /* of all events, ns: at most DIAG_MOST_LENGTH            */
     size_t      unlinked;               /* events of devices without the call that launched them  */
     int         rank, ranks;            /* -1: the file does not say                              */
     char        device[80];             /* "": the file names none                                */
@@ -253,10 +255,12 @@ PERF_FN int diag_keep(diag_trace *t, diag_bytes *b, diag_raw *raw)
 
     if (kind == DIAG_OTHER)
         return 0;
-    if (raw->begin == DIAG_NO_TIME || raw->length == DIAG_NO_TIME || raw->length < 0) {
+    if (raw->begin == DIAG_NO_TIME || raw->length == DIAG_NO_TIME || raw->length < 0 ||
+        raw->length > DIAG_MOST_LENGTH - t->length) {
         t->broken++;
         return 0;
     }
+    t->length += raw->length;
     if (t->n == DIAG_MOST_EVENTS)
         return diag_bytes_fail(b, "more than 4,000,000 events: profile fewer steps");
     if (t->names.bytes + t->lanes.bytes > DIAG_MOST_NAMES)

@@ -305,6 +305,12 @@ def refused(c, rng):
             ("packed", gzip.compress(good.encode())[:-200], "cut off"),
             ("damaged", gzip.compress(good.encode())[:300] + b"\x99" * 500, "damaged")):
         c.status(3, "diagnose", c.file(f"{name}.json", content), has=has)
+    long = json.loads(good)
+    for event in long["traceEvents"]:
+        event["ts"] = event.get("ts", 0) - 3.9e15 * (event.get("ph") == "X")
+        if event.get("ph") == "X":
+            event["dur"] = 3.9e15
+    c.run("diagnose", c.file("long.json", json.dumps(long)))         # sums that wrap are seen by UBSan
     for _ in range(40):
         c.status(3, "diagnose", c.file("short.json", good[:rng.randrange(1, len(good) - 2)]), has="cut off")
     huge = json.loads(good)
