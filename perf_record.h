@@ -504,9 +504,7 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
 PERF_COLD_FN_ void perf_watch_forks_(void)
 {
-    const int there = PERF_PTR_(uintptr_t, &perf_atfork_) != 0;
-
-    if (there && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+    if (PERF_PTR_(uintptr_t, &perf_atfork_) != 0 && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
         (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 }
 #else

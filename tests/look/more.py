@@ -7,9 +7,13 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import time
 
 from looking import CC, HERE, ROOT, Looks, Target
+
+sys.path.insert(0, str(HERE.parent))
+from pftrace import fields  # noqa: E402
 
 c = Looks("look more")
 target = c.build()
@@ -32,37 +36,10 @@ with Target(target, "loops") as t:
     c.check("\033" not in out, "the name of a loop steers the terminal")
 
 
-# ---- protobuf, decoded here by the rules of the wire --------------------------------------------
-def fields(data):
-    """[(number, value)] of a message."""
-    at, found = 0, []
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        if key & 7 == 0:
-            value = varint()
-        elif key & 7 == 1:
-            value = struct.unpack_from("<d", data, at)[0]
-            at += 8
-        else:
-            assert key & 7 == 2, f"wire type {key & 7}"
-            length = varint()
-            value = data[at:at + length]
-            assert len(value) == length, "cut off"
-            at += length
-        found.append((key >> 3, value))
-    return found
+# ---- protobuf, decoded by the rules of the wire -------------------------------------------------
+def double_of(value):
+    """A number of the wire: eight bytes are a double."""
+    return struct.unpack("<d", value)[0] if isinstance(value, bytes) and len(value) == 8 else value
 
 
 def events(path):
@@ -79,7 +56,8 @@ def events(path):
             flat = dict(event)
             told = [dict(fields(v)) for k, v in event if k == 4]
             found.append((packet[8], flat[9], flat[11], flat.get(23, b"").decode(),
-                          {r[10].decode(): r[6].decode() if 6 in r else r[5] for r in told}, flat.get(44)))
+                          {r[10].decode(): r[6].decode() if 6 in r else double_of(r[5]) for r in told},
+                          double_of(flat.get(44))))
     return found, tracks
 
 
