@@ -4,7 +4,7 @@
  *   double p = 2.0 * perf_t_cdf_(-2.5, 12.0);              // two-sided p-value of t = -2.5
  *
  * For the library itself: verdicts are made of it (perf_stats.h).  No state, no allocation.
- * docs/statistics.md has the errors measured against 60-digit references.
+ * docs/statistics-evidence.md has the errors measured against 60-digit references.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MATH_H

@@ -1125,7 +1125,7 @@ PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cu
 /* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
  * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
  * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
- * than there is (docs/statistics.md).                                                            */
+ * than there is (docs/statistics-evidence.md).                                                   */
 PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
 {
     perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
@@ -1193,8 +1193,8 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 /* Arms of one shape differ by a shift of logs, and then d is symmetric.  Signed ranks of the
  * distances to the median are summed; 0.126 n^3 is the variance for normal d.  1 above so many
  * standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer (rates:
- * docs/statistics.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more than
- * `step`, the log that a clock may hide, share a rank.  d is sorted.                             */
+ * docs/statistics-evidence.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more
+ * than `step`, the log that a clock may hide, share a rank.  d is sorted.                        */
 PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
 {
     double median = perf_quantile_(d, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;

@@ -37,6 +37,7 @@ nav:
   - Learn: [docs/tutorial.md, docs/how-to.md, docs/troubleshooting.md, docs/glossary.md, docs/comparison.md]
   - Subjects:
     - docs/statistics.md
+    - docs/statistics-evidence.md
     - docs/loops.md
     - docs/results.md
     - docs/histogram.md

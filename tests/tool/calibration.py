@@ -5,8 +5,8 @@
 
 Each world is a machine: a factor on every time, as it passes.  A pair takes two neighbouring slots
 of it, a coin says which side gets which.  Every error rate must be within its bar plus three
-standard errors (docs/statistics.md).  With 200 cells one of them is unlucky now and then: such a
-cell is asked again, with four times as many fresh trials, and then counts.
+standard errors (docs/statistics-evidence.md).  With 200 cells one of them is unlucky now and then:
+such a cell is asked again, with four times as many fresh trials, and then counts.
 """
 import math
 import random
