@@ -91,33 +91,51 @@ PERF_FN void look_doubt(look_target *t, const look_layout *l, const look_reading
     free(event);
 }
 
+/* The mapping of a stack that ends at `at`; NULL: there is none.  Mappings are read anew, once in a
+ * reading, where it is not among them: a thread may be new, a stack may have grown.              */
+PERF_FN const look_map *look_stack_map(look_target *t, uint64_t at, int *anew)
+{
+    size_t i;
+
+    for (i = 0; i < t->maps; i++)
+        if (at >= t->map[i].at && at < t->map[i].end && t->map[i].writable)
+            return &t->map[i];
+    if (!t->pid || *anew)
+        return NULL;
+    *anew = 1;
+    return look_read_maps(t) ? look_stack_map(t, at, anew) : NULL;
+}
+
 /* Finds out for the open scopes of all threads, as far as their stacks can be read. */
 PERF_FN void look_since_when(look_target *t, const look_program *p, look_reading *r)
 {
     char    *stack = (char *)ab_grow(NULL, LOOK_CHUNK + 512, 1);
-    size_t   i, m, searched = 0;
+    size_t   i, searched = 0;
     uint32_t n;
+    int      anew = 0, stale = 0;
 
     for (i = 0; i < r->threads && searched < LOOK_STACKS; i++) {
-        look_thread *k = &r->thread[i];
-        uint64_t     at, end, done = 0;
+        look_thread    *k = &r->thread[i];
+        const look_map *map = NULL;
+        uint64_t        at, end, done = 0;
         if (!k->open.n || k->foreign || k->gone)
             continue;
         at = look_stack_of(t, k->id) & ~(uint64_t)7;
-        for (m = 0; m < t->maps; m++)
-            if (at && at >= t->map[m].at && at < t->map[m].end && t->map[m].writable)
-                break;
-        if (!at || m == t->maps)
+        if (at)
+            map = look_stack_map(t, at, &anew);
+        if (!map)
             continue;
         searched++;
-        end = t->map[m].end;
-        if (!t->pid && end - t->map[m].at > t->map[m].bytes)
-            end = t->map[m].at + t->map[m].bytes;
+        end = map->end;
+        if (!t->pid && end - map->at > map->bytes)
+            end = map->at + map->bytes;
         while (at < end && done < LOOK_STACK) {
             size_t bytes = end - at < LOOK_CHUNK + 256 ? (size_t)(end - at) : LOOK_CHUNK + 256;
             memset(stack, 0, LOOK_CHUNK + 512);
-            if (!look_fetch_one(t, at, stack, bytes))
+            if (!look_fetch_one(t, at, stack, bytes)) {
+                stale = 1;
                 break;
+            }
             look_search(&p->layout, k, stack, bytes + 264, t->pid ? r->ticks : ~(uint64_t)0);
             at += LOOK_CHUNK;
             done += LOOK_CHUNK;
@@ -127,6 +145,8 @@ PERF_FN void look_since_when(look_target *t, const look_program *p, look_reading
             if (k->open.since[n] && k->open.since[n] < k->open.since[n - 1])
                 k->open.since[n] = 0;
     }
+    if (stale && t->pid)
+        t->maps = 0;                            /* the next reading asks for the mappings         */
     free(stack);
 }
 

@@ -189,7 +189,6 @@ PERF_FN int top_read(top_state *s)
     s->now = next;
     s->has_now = 1;
     s->cpu_now = look_usage_of(&s->target).cpu_ns;
-    (void)look_read_maps(&s->target);           /* for stacks of new threads                      */
     look_since_when(&s->target, &s->program, &s->now);
     top_look_on(s);
     return 0;
