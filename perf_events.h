@@ -81,9 +81,12 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }
     now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
-    now += t != PERF_SELF_ && now != head ? 9 * sizeof(perf_event_) : 0;    /* a call's stores    */
-    if (now - head + n > room)
-        n = now - head > room ? 0 : room - (now - head);
+    if (t != PERF_SELF_ && now != head)
+        now += 9 * sizeof(perf_event_);         /* a call's stores                                */
+    if (now - head > room)
+        n = 0;
+    else if (n > room - (now - head))
+        n = room - (now - head);
     e->count = n / sizeof(perf_event_);
 }
 
@@ -101,9 +104,10 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
 
     for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
     }
-    e->value = i < e->count ? room : PERF_NULL_;
-    if (!e->value)
+    e->value = PERF_NULL_;
+    if (i == e->count || !room)
         return;
+    e->value = room;
     PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
     PERF_LIBC_(memset)(scope, 255, sizeof scope);
     for (i = at = 0; i < e->count; at = i) {
@@ -152,9 +156,12 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         PERF_LIBC_(memcpy)(name, t->name, sizeof name);
         head = PERF_ACQ_(&t->ring_head);
         n = head - PERF_GET_(&t->ring_lost);
-        n = n > room ? room : n;
-        n = !PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_) ? 0 : n;
-        e.event = n ? PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n))) : e.event;
+        if (n > room)
+            n = room;
+        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+            n = 0;
+        if (n)
+            e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
         if (e.event)
             perf_events_read_(&e, r, t, head, n);
         perf_unlock_(r);

@@ -69,8 +69,11 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint
             break;
     }
     value = perf_bucket_value_(i);
-    value = value > PERF_CAST_(double, row->max) ? PERF_CAST_(double, row->max) : value;
-    return value < PERF_CAST_(double, row->min) ? PERF_CAST_(double, row->min) : value;
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    if (value < PERF_CAST_(double, row->min))
+        value = PERF_CAST_(double, row->min);
+    return value;
 }
 
 /* Recursive calls once; never less than what ran inside. */
@@ -78,7 +81,9 @@ PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
 
-    return sum > again ? sum - again : 0;
+    if (sum <= again)
+        return 0;
+    return sum - again;
 }
 
 /* Without the scopes inside. */
@@ -86,9 +91,12 @@ PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
     uint64_t total = perf_cell_total_(c);
-    uint64_t self = sum > inside ? sum - inside : 0;
 
-    return self < total ? self : total;
+    if (sum <= inside)
+        return 0;
+    if (sum - inside > total)
+        return total;
+    return sum - inside;
 }
 
 /* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
@@ -103,7 +111,9 @@ PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
 {
     c = PERF_ACQ_(&c->kin);
-    return c != first ? c : PERF_NULL_;
+    if (c == first)
+        return PERF_NULL_;
+    return c;
 }
 
 /* Adds the counters of a cell's durations, with those that are still to be counted. */
@@ -160,9 +170,11 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     row->total += perf_cell_total_(c);
     row->self += perf_cell_self_(c);
     x = PERF_GET_(&c->of.calls.min);
-    row->min = x < row->min || row->count == n ? x : row->min;
+    if (x < row->min || row->count == n)
+        row->min = x;
     x = PERF_GET_(&c->of.calls.max);
-    row->max = x > row->max ? x : row->max;
+    if (x > row->max)
+        row->max = x;
     perf_sum_buckets_(sum, t, c);
 }
 
@@ -197,7 +209,8 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     perf_stream_   *stream = PERF_ACQ_(&r->stream);
     int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
 
-    l.n[PERF_LOSS_UNSENT_] = stream ? PERF_GET_(&stream->unsent) : 0;
+    if (stream)
+        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
     l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
     l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
     l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
@@ -262,7 +275,9 @@ PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
     static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
                                        "sync",  "device", "copy in", "copy out", "copy"};
 
-    return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
+    if (kind >= sizeof text / sizeof text[0])
+        return "unknown";
+    return text[kind];
 }
 
 PERF_END_DECLS

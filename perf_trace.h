@@ -160,7 +160,9 @@ PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
     perf_out_ o = perf_out_open_(to, PERF_NAME_MAX_ + 1);
 
     perf_put_clean_(&o, name, 0);
-    return o.len <= PERF_NAME_MAX_ ? o.len : PERF_NAME_MAX_;
+    if (o.len > PERF_NAME_MAX_)
+        return PERF_NAME_MAX_;
+    return o.len;
 }
 
 /* Writes the length of the message that began at `begin` into the two bytes before it. */
@@ -244,9 +246,12 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
     const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
-    const uint64_t    v[] = {id, site->file ? id : sequence, sequence};
+    const uint64_t    v[] = {id, sequence}, placed[] = {id, id, sequence};
 
-    perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
+    if (site->file)
+        perf_pf_put_(w, "12(2(1#2$)4(1#@))10#", placed, site->name, site);
+    else
+        perf_pf_put_(w, "12(2(1#2$))10#", v, site->name, site);
 }
 
 /* A begin (type 1), end (2; name 0), instant (3), with its values in e from index `at` on (e NULL
@@ -255,10 +260,12 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
                                   uint64_t time, uint64_t sequence, const perf_events_ *e,
                                   uint64_t at)
 {
-    const perf_site_ *site = name ? &PERF_ACQ_(&w->registry->names)[name]->site : PERF_NULL_;
+    const perf_site_ *site = PERF_NULL_;
     char              text[PERF_NAME_MAX_ + 1], *p, *packet, *event, *inner;
     perf_seen_        m;
 
+    if (name)
+        site = &PERF_ACQ_(&w->registry->names)[name]->site;
     if (w->file.p > w->file.limit)
         perf_file_flush_(&w->file);
     p = w->file.p;
@@ -286,9 +293,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     } else if (site && site->file) {
         p = perf_field_(p, 34, name);
     }
-    for (; e && at; at = e->value ? e->value[at] : 0) {
-        if (!perf_remark_read_(&e->event[at], e->count - at, &m))
-            break;
+    while (e && at && perf_remark_read_(&e->event[at], e->count - at, &m)) {
         inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
         p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
                               PERF_ACQ_(&w->registry->names)[m.name]->site.name));
@@ -297,6 +302,9 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
         else
             p = perf_field_double_(p, 5, perf_bits_(m.value));
         perf_pf_close_(inner, p);
+        if (!e->value)
+            break;
+        at = e->value[at];
     }
     perf_pf_close_(event, p);
     perf_pf_close_(packet, p);
@@ -338,14 +346,21 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
         PERF_FREE(w->room);
         w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
         w->value = PERF_PTR_(uint32_t *, w->room + 3 * n);
-        w->events = w->room ? n : 0;
+        w->events = n;
+        if (!w->room)
+            w->events = 0;
     }
     if (names > w->names) {
-        if (!w->mapped)
-            PERF_FREE(w->used);
         names = 2 * names + 4096;
-        w->used = PERF_CAST_(char *, w->mapped ? perf_pages_(names, 0) : PERF_MALLOC(names));
-        w->names = w->used ? names : 0;
+        if (w->mapped) {
+            w->used = PERF_CAST_(char *, perf_pages_(names, 0));
+        } else {
+            PERF_FREE(w->used);
+            w->used = PERF_CAST_(char *, PERF_MALLOC(names));
+        }
+        w->names = names;
+        if (!w->used)
+            w->names = 0;
     }
     if (!w->room || !w->used)
         return 0;
@@ -367,7 +382,9 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     for (at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
-        value = e->value ? e->value[at] : 0;
+        value = 0;
+        if (e->value)
+            value = e->value[at];
         if (value && z.kind == PERF_KIND_INSTANT_)
             continue;
         if (!PERF_KIND_SLICE_(z.kind)) {
@@ -395,17 +412,23 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 /* Writes a begin or end whose first children are in the file already. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
 {
+    uint64_t uuid = w->process << 32 | e->number;
     uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
     uint32_t k, both;
 
-    for (k = 2; k <= edge->depth % PERF_TIES_ && edge->name; k++)
+    if (!edge->name) {
+        perf_pf_event_(w, 2, 0, uuid, ns, 1, PERF_NULL_, 0);
+        return;
+    }
+    for (k = 2; k <= edge->depth % PERF_TIES_; k++)
         for (both = 0; both < 2; both++) {
-            at = both ? w->ties->old[k] : w->ties->now->ticks[k];
+            at = w->ties->now->ticks[k];
+            if (both)
+                at = w->ties->old[k];
             if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
-    perf_pf_event_(w, edge->name ? 1 : 2, edge->name, w->process << 32 | e->number, ns, 1,
-                   edge->name ? e : PERF_NULL_, edge->value);
+    perf_pf_event_(w, 1, edge->name, uuid, ns, 1, e, edge->value);
 }
 
 /* Raises *ns to where first children up to `ticks` are moved; returns the ticks of the next one. */
@@ -419,7 +442,8 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
         if (at > ticks)
             return at;
         moved = perf_epoch_ns_(&w->epoch, at) + *depth - 1;
-        *ns = moved > *ns ? moved : *ns;
+        if (moved > *ns)
+            *ns = moved;
     }
     return PERF_TIES_NONE_;
 }
@@ -438,7 +462,8 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
         ns = perf_epoch_ns_(&w->epoch, edge->ticks);
         if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name && w->ties)
             tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
-        ns = ns < last ? last : ns;
+        if (ns < last)
+            ns = last;
         if (edge->name && edge->value) {
             perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
             continue;
@@ -519,7 +544,9 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     status = perf_file_save_(path, &w.file, perf_pf_go_, &w);
     PERF_FREE(w.room);
     PERF_FREE(w.used);
-    return w.no_memory ? PERF_ENOMEM : status;
+    if (w.no_memory)
+        return PERF_ENOMEM;
+    return status;
 }
 
 /* ---- stream ---- */
@@ -543,6 +570,16 @@ typedef struct perf_streaming_ {
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
 } perf_streaming_;
 
+/* How many ns a piece of the clock is for, `since` ns after the start: from `least` to a minute. */
+PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
+{
+    if (since < least)
+        return least;
+    if (since > UINT64_C(60000000000))
+        return UINT64_C(60000000000);
+    return since;
+}
+
 /* How ticks become ns: by straight pieces that join, so that what follows stays in order with what
  * was written.  Each aims at the clock as it is known now.  A new piece begins when the time since
  * the start has doubled, and every minute.                                                       */
@@ -563,11 +600,12 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     } else {
         here = perf_epoch_ns_(old, ticks);
         off = PERF_CAST_(int64_t, truth - here);
-        ahead = truth - s->began < 1000000 ? 1000000 : truth - s->began;
-        ahead = ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000);
+        ahead = perf_stream_ahead_(truth - s->began, 1000000);
         turn = PERF_CAST_(double, off) / PERF_CAST_(double, ahead);
-        turn = turn > 0.5 ? 0.5 : turn;
-        turn = turn < -0.5 ? -0.5 : turn;
+        if (turn > 0.5)
+            turn = 0.5;
+        if (turn < -0.5)
+            turn = -0.5;
         k->tick_ns = now.tick_ns * (1 + turn);
         k->ticks = ticks;
         k->ns = here;
@@ -576,8 +614,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
             s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
     }
     s->knots++;
-    ahead = truth - s->began < 100000 ? 100000 : truth - s->began;
-    s->next_knot = truth + (ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000));
+    s->next_knot = truth + perf_stream_ahead_(truth - s->began, 100000);
     s->pf.epoch = *k;
 }
 
@@ -623,6 +660,14 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
         if (depth > 0 && z.start < first->ticks[depth])
             first->ticks[depth] = z.start;
     }
+}
+
+/* The number of events that are written at a time. */
+PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
+{
+    if (r->ring_events < PERF_STREAM_CHUNK_)
+        return r->ring_events;
+    return PERF_STREAM_CHUNK_;
 }
 
 /* Opens a file that stands at its path at once, to be read while it grows; 0: cannot. */
@@ -709,7 +754,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
             break;
         }
         n = s->pf.events * sizeof(perf_event_);
-        n = head - from < n ? head - from : n;
+        if (n > head - from)
+            n = head - from;
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
         PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
@@ -723,8 +769,12 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
         perf_pf_thread_(&s->pf, &e);
         perf_file_flush_(&s->pf.file);
-        if (s->pf.file.failed || s->pf.no_memory) {
-            perf_stream_fail_(s, s->pf.file.failed ? PERF_EIO : PERF_ENOMEM);
+        if (s->pf.file.failed) {
+            perf_stream_fail_(s, PERF_EIO);
+            break;
+        }
+        if (s->pf.no_memory) {
+            perf_stream_fail_(s, PERF_ENOMEM);
             break;
         }
         s->whole = s->pf.file.written;
@@ -748,9 +798,10 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
         /* as many events as a period brings at the speed of the last ones */
-        half = r->ring_events / 2 < PERF_STREAM_CHUNK_ / 2 ? r->ring_events / 2
-                                                           : PERF_STREAM_CHUNK_ / 2;
-        step = t->ring_step ? t->ring_step / sizeof(perf_event_) : 16;
+        half = perf_stream_chunk_(r) / 2;
+        step = 16;
+        if (t->ring_step)
+            step = t->ring_step / sizeof(perf_event_);
         if (t->ring_at && now - t->ring_at > s->period)
             step = PERF_CAST_(uint64_t, PERF_CAST_(double, done) * PERF_CAST_(double, s->period) /
                                             PERF_CAST_(double, now - t->ring_at));
@@ -790,7 +841,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         perf_unlock_(r);
         return PERF_ESTATE;
     }
-    chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
+    chunk = perf_stream_chunk_(r);
     bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
             PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
     s = r->stream && r->stream->bytes == bytes ? PERF_PTR_(perf_streaming_ *, r->stream)
