@@ -39,6 +39,22 @@ PERF_BEGIN_DECLS
     ".balign 8\n.weak " symbol "\n.hidden " symbol "\n" symbol ":\n"                             \
     ".quad " table "\n.popsection\n.endif\n"
 
+/* The note: its sizes and type, the name of its owner, and how far away the table is. */
+#define PERF_LAYOUT_TEXT_                                                                         \
+    ".ifndef perf_layout_note_v1_\n"                                                              \
+    ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"                       \
+    ".balign 4\n"                                                                                 \
+    ".weak perf_layout_note_v1_\n"                                                                \
+    ".hidden perf_layout_note_v1_\n"                                                              \
+    "perf_layout_note_v1_:\n"                                                                     \
+    ".long 7, 8, 0x50455247\n"                                                                    \
+    ".asciz \"perf.h\"\n"                                                                         \
+    ".byte 0\n"                                                                                   \
+    ".quad " PERF_NOTE_ADDRESS_ " - .\n"                                                          \
+    ".popsection\n"                                                                               \
+    ".endif\n"                                                                                    \
+    ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
+
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
  * that is gone becomes ~0.  Writable, as core files leave out the pages that nobody can write.   */
@@ -46,17 +62,14 @@ PERF_COLD_FN_ void perf_layout_note_(void)
 {
     static size_t layout[] = {
         PERF_LAYOUT_WORD_, PERF_LAYOUT_VERSION_, PERF_CELL_BITS_, PERF_LATE_, PERF_LOSSES_,
-        __builtin_offsetof(perf_anchor_, registry),
-        __builtin_offsetof(perf_anchor_, clock.first),
-        __builtin_offsetof(perf_anchor_, clock.length),
-        sizeof(perf_name_), __builtin_offsetof(perf_name_, site.file),
-        __builtin_offsetof(perf_name_, site.line), __builtin_offsetof(perf_name_, length),
-        __builtin_offsetof(perf_name_, kind),
+        __builtin_offsetof(perf_anchor_, registry), __builtin_offsetof(perf_anchor_, clock.first),
+        __builtin_offsetof(perf_anchor_, clock.length), sizeof(perf_name_),
+        __builtin_offsetof(perf_name_, site.file), __builtin_offsetof(perf_name_, site.line),
+        __builtin_offsetof(perf_name_, length), __builtin_offsetof(perf_name_, kind),
         sizeof(perf_registry_), __builtin_offsetof(perf_registry_, process),
         __builtin_offsetof(perf_registry_, clock), __builtin_offsetof(perf_registry_, warnings),
-        __builtin_offsetof(perf_registry_, ring_events),
-        __builtin_offsetof(perf_registry_, lost), __builtin_offsetof(perf_registry_, cut_names),
-        __builtin_offsetof(perf_registry_, retired),
+        __builtin_offsetof(perf_registry_, ring_events), __builtin_offsetof(perf_registry_, lost),
+        __builtin_offsetof(perf_registry_, cut_names), __builtin_offsetof(perf_registry_, retired),
         __builtin_offsetof(perf_registry_, retired_bytes),
         __builtin_offsetof(perf_registry_, retired_lost),
         __builtin_offsetof(perf_registry_, recorders), __builtin_offsetof(perf_registry_, names),
@@ -69,13 +82,12 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_recorder_, ring_lost),
         __builtin_offsetof(perf_recorder_, ring_more),
         __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
-        __builtin_offsetof(perf_recorder_, slots),
-        __builtin_offsetof(perf_recorder_, slots_used), __builtin_offsetof(perf_recorder_, slot),
-        __builtin_offsetof(perf_recorder_, request), __builtin_offsetof(perf_recorder_, birth),
-        __builtin_offsetof(perf_recorder_, thread), __builtin_offsetof(perf_recorder_, number),
-        __builtin_offsetof(perf_recorder_, losses), __builtin_offsetof(perf_recorder_, next),
-        __builtin_offsetof(perf_recorder_, home), __builtin_offsetof(perf_recorder_, gone),
-        __builtin_offsetof(perf_recorder_, foreign_track),
+        __builtin_offsetof(perf_recorder_, slots), __builtin_offsetof(perf_recorder_, slots_used),
+        __builtin_offsetof(perf_recorder_, slot), __builtin_offsetof(perf_recorder_, request),
+        __builtin_offsetof(perf_recorder_, birth), __builtin_offsetof(perf_recorder_, thread),
+        __builtin_offsetof(perf_recorder_, number), __builtin_offsetof(perf_recorder_, losses),
+        __builtin_offsetof(perf_recorder_, next), __builtin_offsetof(perf_recorder_, home),
+        __builtin_offsetof(perf_recorder_, gone), __builtin_offsetof(perf_recorder_, foreign_track),
         __builtin_offsetof(perf_recorder_, strayed), __builtin_offsetof(perf_recorder_, away),
         __builtin_offsetof(perf_recorder_, away_in), __builtin_offsetof(perf_recorder_, name),
         __builtin_offsetof(perf_recorder_, root),
@@ -88,35 +100,19 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_cell_, of.calls.gauge),
         __builtin_offsetof(perf_cell_, of.root.waiting),
         __builtin_offsetof(perf_cell_, of.root.again_open),
-        __builtin_offsetof(perf_cell_, of.root.older),
-        __builtin_offsetof(perf_buckets_, first), __builtin_offsetof(perf_buckets_, room),
-        __builtin_offsetof(perf_buckets_, n),
-        sizeof(perf_gauge_),
-        sizeof(perf_event_),
-        sizeof(perf_retired_), __builtin_offsetof(perf_retired_, name),
-        __builtin_offsetof(perf_scope, start), __builtin_offsetof(perf_scope, rec),
-        __builtin_offsetof(perf_scope, open), __builtin_offsetof(perf_scope, cell),
-        __builtin_offsetof(perf_registry_, off),
+        __builtin_offsetof(perf_cell_, of.root.older), __builtin_offsetof(perf_buckets_, first),
+        __builtin_offsetof(perf_buckets_, room), __builtin_offsetof(perf_buckets_, n),
+        sizeof(perf_gauge_), sizeof(perf_event_), sizeof(perf_retired_),
+        __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
+        __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
+        __builtin_offsetof(perf_scope, cell), __builtin_offsetof(perf_registry_, off),
         __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
         __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
         __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
         __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
         PERF_LAYOUT_WORD_};
 
-    __asm__ __volatile__(".ifndef perf_layout_note_v1_\n"
-                         ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"
-                         ".balign 4\n"
-                         ".weak perf_layout_note_v1_\n"
-                         ".hidden perf_layout_note_v1_\n"
-                         "perf_layout_note_v1_:\n"
-                         ".long 7, 8, 0x50455247\n"
-                         ".asciz \"perf.h\"\n"
-                         ".byte 0\n"
-                         ".quad " PERF_NOTE_ADDRESS_ " - .\n"
-                         ".popsection\n"
-                         ".endif\n"
-                         ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
-                         : : PERF_NOTE_OPERAND_(layout));
+    __asm__ __volatile__(PERF_LAYOUT_TEXT_ : : PERF_NOTE_OPERAND_(layout));
 }
 #else
 #define PERF_ENGINE_(symbol, table) PERF_CAST_(void, 0)

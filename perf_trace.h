@@ -717,71 +717,96 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     perf_fail_(s->pf.registry, why);
 }
 
+/* Leaves out what the ring has overwritten since `from`, and counts it; returns the new `from`. */
+PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
+                                         uint64_t from, uint64_t head)
+{
+    uint64_t room = r->ring_events * sizeof(perf_event_), n;
+
+    if (head - from <= room)
+        return from;
+    n = perf_ring_dropped_(r, t, from);
+    PERF_ADD_(s->head.unsent, n);
+    PERF_SET_(&t->sent_more,
+              PERF_GET_(&t->sent_more) + (head - from - room) / sizeof(perf_event_) - n);
+    return head - room;
+}
+
+/* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
+ * about to write it when the process was copied.                                                 */
+PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
+{
+    perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
+
+    perf_put_char_(&o, '.');
+    perf_put_u64_(&o, PERF_GET_(&r->process));
+    if (!perf_stream_open_(s))
+        perf_stream_fail_(s, PERF_EIO);
+}
+
+/* Writes the next chunk of a ring, from `from` to `head` at most.  Returns where the next one
+ * begins; `from`: there is no whole event, or the stream has failed.                             */
+PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
+                                         uint64_t from, uint64_t head)
+{
+    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
+    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more;
+
+    if (s->pf.file.written >= PERF_STREAM_BYTES) {
+        perf_stream_fail_(s, PERF_ELIMIT);
+        return from;
+    }
+    if (n > head - from)
+        n = head - from;
+    until = from + n;
+    perf_events_read_(&e, r, t, until, n);
+    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
+    while (e.count && PERF_EVENT_PART_(e.event[0].what)) {      /* its last part is not there yet */
+        e.event++;
+        e.count--;
+        until -= sizeof(perf_event_);
+    }
+    if (!e.count)
+        return from;
+    perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
+    perf_pf_thread_(&s->pf, &e);
+    perf_file_flush_(&s->pf.file);
+    if (s->pf.file.failed) {
+        perf_stream_fail_(s, PERF_EIO);
+        return from;
+    }
+    if (s->pf.no_memory) {
+        perf_stream_fail_(s, PERF_ENOMEM);
+        return from;
+    }
+    s->whole = s->pf.file.written;
+    for (more = 0; e.count--; e.event++)
+        more += PERF_EVENT_PART_(e.event->what);
+    PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
+    return until;
+}
+
 /* Writes what one ring holds, oldest chunk first. */
 PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n, more;
-    uint64_t     room = r->ring_events * sizeof(perf_event_);
+    uint64_t head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), next;
 
     if (PERF_GET_(&t->ring_lost) > from)
         from = PERF_GET_(&t->ring_lost);
     if (!PERF_ACQ_(&t->ring) || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return;
-    if (head - from > room) {
-        n = perf_ring_dropped_(r, t, from);
-        PERF_ADD_(s->head.unsent, n);
-        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) +
-                                     (head - from - room) / sizeof(perf_event_) - n);
-        from = head - room;
-    }
+    from = perf_stream_skip_(s, r, t, from, head);
     if (!perf_firsts_of_(r, t)) {
         perf_stream_fail_(s, PERF_ENOMEM);
         return;
     }
-    /* The child of a fork: a file of its own.  The parent's is left alone: another thread may have
-     * been about to write it when the process was copied.                                        */
-    if (s->process != PERF_GET_(&r->process)) {
-        perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
-        perf_put_char_(&o, '.');
-        perf_put_u64_(&o, PERF_GET_(&r->process));
-        if (!perf_stream_open_(s))
-            perf_stream_fail_(s, PERF_EIO);
-    }
+    if (s->process != PERF_GET_(&r->process))
+        perf_stream_child_(s, r);
     while (from < head && s->head.state == PERF_STREAM_ON_) {
-        perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
-        if (s->pf.file.written >= PERF_STREAM_BYTES) {
-            perf_stream_fail_(s, PERF_ELIMIT);
+        next = perf_stream_part_(s, r, t, from, head);
+        if (next == from)
             break;
-        }
-        n = s->pf.events * sizeof(perf_event_);
-        if (n > head - from)
-            n = head - from;
-        until = from + n;
-        perf_events_read_(&e, r, t, until, n);
-        PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
-        while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* its last part is not there yet */
-            e.event++;
-            e.count--;
-            until -= sizeof(perf_event_);
-        }
-        if (!e.count)
-            break;
-        perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
-        perf_pf_thread_(&s->pf, &e);
-        perf_file_flush_(&s->pf.file);
-        if (s->pf.file.failed) {
-            perf_stream_fail_(s, PERF_EIO);
-            break;
-        }
-        if (s->pf.no_memory) {
-            perf_stream_fail_(s, PERF_ENOMEM);
-            break;
-        }
-        s->whole = s->pf.file.written;
-        from = until;
-        for (more = 0; e.count--; e.event++)
-            more += PERF_EVENT_PART_(e.event->what);
-        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
+        from = next;
     }
     PERF_SET_(&t->ring_sent, from);
 }
@@ -824,72 +849,105 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-PERF_FN perf_status perf_trace_stream(const char *path)
+/* The memory of a stream: the one of the last stream, if it fits; NULL: there is none. */
+PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t bytes)
 {
-    perf_registry_  *r = perf_registry_read_();
-    perf_streaming_ *s;
-    perf_recorder_  *t;
-    perf_status      status = PERF_ENOMEM;
-    uint64_t         chunk;
-    size_t           bytes;
+    if (r->stream && r->stream->bytes == bytes)
+        return PERF_PTR_(perf_streaming_ *, r->stream);
+    return PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
+}
 
-    if (!path || !*path || strlen(path) > 4095)
-        return PERF_EINVAL;
-    if (!r || !r->ring_events || !perf_lock_(r))
-        return r ? PERF_ESTATE : PERF_ENOMEM;
-    if (r->stream && r->stream->state == PERF_STREAM_ON_) {
-        perf_unlock_(r);
-        return PERF_ESTATE;
+/* Prepares a stream that writes `chunk` events at a time; nothing is open. */
+PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, const char *path,
+                                     uint64_t chunk)
+{
+    perf_pf_ old = s->pf;                       /* as new, but for the head, which a report may   */
+
+    memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
+    s->pf.used = old.used;                      /* be reading, and the room mapped for names      */
+    s->pf.names = old.names;
+    s->path_length = strlen(path);
+    s->pf.registry = r;
+    s->pf.mapped = 1;
+    s->pf.ties = &s->ties;
+    s->pf.events = PERF_CAST_(size_t, chunk);
+    s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
+    s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
+    s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
+    memcpy(s->path, path, s->path_length + 1);
+}
+
+/* From now on this ring's events are for the stream, beginning with those that it holds. */
+PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
+    uint64_t room = r->ring_events * sizeof(perf_event_), gone = 0, more = 0;
+
+    if (written > room) {
+        gone = written - room;
+        more = gone / sizeof(perf_event_) - perf_ring_dropped_(r, t, lost);
     }
-    chunk = perf_stream_chunk_(r);
-    bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
-            PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
-    s = r->stream && r->stream->bytes == bytes ? PERF_PTR_(perf_streaming_ *, r->stream)
-        : PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
-    if (s) {
-        perf_pf_ old = s->pf;                   /* as new, but for the head, which a report may   */
-        memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-        s->pf.used = old.used;                  /* be reading, and the room mapped for names      */
-        s->pf.names = old.names;
-        s->path_length = strlen(path);
-        s->pf.registry = r;
-        s->pf.mapped = 1;
-        s->pf.ties = &s->ties;
-        s->pf.events = PERF_CAST_(size_t, chunk);
-        s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
-        s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
-        s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
-        memcpy(s->path, path, s->path_length + 1);
-        status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
-        if (status != PERF_OK)
-            perf_file_close_(&s->pf.file);
+    PERF_SET_(&t->sent_more, more);             /* those that began no event                      */
+    PERF_SET_(&t->ring_sent, lost + gone);
+    t->ring_at = t->ring_step = 0;
+    perf_firsts_clear_(t);
+}
+
+/* The file is open: all threads write to it. */
+PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *s, perf_registry_ *r)
+{
+    perf_recorder_ *t;
+
+    perf_stream_clock_(s, r);
+    s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
+    perf_image_pin_();                          /* the file is written from any image             */
+    s->head.flush = perf_stream_go_;
+    PERF_SET_(&s->head.unsent, UINT64_C(0));
+    PERF_SET_(&s->head.state, PERF_STREAM_ON_);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        perf_stream_ring_(r, t);
+    PERF_REL_(&r->stream, &s->head);
+    perf_ask_(r, PERF_ASK_TRACE_);              /* each thread sets its limit                     */
+}
+
+/* With the lock held: perf_trace_stream without its checks. */
+PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path)
+{
+    perf_streaming_ *s;
+    uint64_t         chunk = perf_stream_chunk_(r);
+    size_t           bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
+                   PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
+
+    s = perf_stream_memory_(r, bytes);
+    if (!s)
+        return PERF_ENOMEM;
+    perf_stream_init_(s, r, path, chunk);
+    s->head.bytes = bytes;
+    if (perf_stream_open_(s)) {
+        perf_stream_start_(s, r);
+        return PERF_OK;
     }
-    if (status == PERF_OK) {
-        perf_stream_clock_(s, r);
-        s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
-        perf_image_pin_();                      /* the file is written from any image             */
-        s->head.flush = perf_stream_go_;
-        s->head.bytes = bytes;
-        PERF_SET_(&s->head.unsent, UINT64_C(0));
-        PERF_SET_(&s->head.state, PERF_STREAM_ON_);
-        for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-            uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
-            uint64_t room = r->ring_events * sizeof(perf_event_);
-            uint64_t gone = written > room ? written - room : 0;
-            PERF_SET_(&t->sent_more, gone ? gone / sizeof(perf_event_) -        /* those that     */
-                                                perf_ring_dropped_(r, t, lost)  /* began          */
-                                          : 0);                                 /* no event       */
-            PERF_SET_(&t->ring_sent, lost + gone);
-            t->ring_at = t->ring_step = 0;
-            perf_firsts_clear_(t);
-        }
-        PERF_REL_(&r->stream, &s->head);
-        perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
-    } else if (s && &s->head != r->stream) {    /* the next attempt takes its memory              */
-        s->head.bytes = bytes;
+    perf_file_close_(&s->pf.file);
+    if (&s->head != r->stream) {                /* the next attempt takes its memory              */
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }
+    return PERF_EIO;
+}
+
+PERF_FN perf_status perf_trace_stream(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_status     status = PERF_ESTATE;
+
+    if (!path || !*path || strlen(path) > 4095)
+        return PERF_EINVAL;
+    if (!r)
+        return PERF_ENOMEM;
+    if (!r->ring_events || !perf_lock_(r))
+        return PERF_ESTATE;
+    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
+        status = perf_stream_begin_(r, path);
     perf_unlock_(r);
     return status;
 }
