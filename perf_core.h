@@ -361,20 +361,30 @@ typedef struct perf_core_ {
 } perf_core_;
 
 #if PERF_ONE_CORE_
-/* Said where PERF_REPORT or PERF_TRACE is set and nobody in the process looks at it. */
-#define PERF_UNHEARD_ "perf.h: PERF_REPORT, PERF_TRACE need a file with PERF_AT_EXIT 1\n"
+/* Said where one of these is set and nobody in the process looks at it. */
+#define PERF_UNHEARD_ "perf.h: PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM need a file with " \
+                      "PERF_AT_EXIT 1\n"
+
+/* Does the environment ask for a report or a trace? */
+PERF_FN int perf_is_asked_(void)
+{
+    const char *asked = perf_getenv_any_("PERF_REPORT");
+
+    if (!asked)
+        asked = perf_getenv_any_("PERF_TRACE");
+    if (!asked)
+        asked = perf_getenv_any_("PERF_TRACE_STREAM");
+    return asked && *asked && *asked != '0';
+}
 
 /* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
  * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
-    const char  *asked = perf_getenv_any_("PERF_REPORT");
     perf_search_ s;
     uint32_t     was = 0;
     int          look;
 
-    if (!asked)
-        asked = perf_getenv_any_("PERF_TRACE");
     PERF_LIBC_(memset)(&s, 0, sizeof s);
     for (look = 0; look < 2 && !s.core; look++) {
         if (look)
@@ -383,7 +393,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
     }
     if (s.core)
         s.core->join(&perf_anchor_v1_);
-    else if (!was && asked && *asked && *asked != '0')
+    else if (!was && perf_is_asked_())
         (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
     return s.core;
 }

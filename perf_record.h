@@ -2250,11 +2250,8 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
 PERF_COLD_FN_ void perf_core_leave_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const char     *asked = perf_getenv_any_("PERF_REPORT");
 
-    if (!asked)
-        asked = perf_getenv_any_("PERF_TRACE");
-    if (!asked || !*asked || *asked == '0' || !r)
+    if (!r || !perf_is_asked_())
         return;
     if (!r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
         (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);

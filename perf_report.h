@@ -935,7 +935,8 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 {
     perf_registry_ *r = PERF_NULL_;
 
-    if (perf_getenv_("PERF_REPORT") || perf_getenv_("PERF_TRACE"))
+    if (perf_getenv_("PERF_REPORT") || perf_getenv_("PERF_TRACE") ||
+        perf_getenv_("PERF_TRACE_STREAM"))
         r = perf_registry_read_();
     if (r)
         PERF_SET_(&r->heard, 1u);

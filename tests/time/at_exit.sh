@@ -50,7 +50,7 @@ try "but the report names them" grep -q '^note: PERF_MODE is set, but is none of
 try "and not those of Linux' perf" sh -c '! grep PERF_CONFIG said'
 
 # Who asks for a report where nobody makes one is told so, once.
-unheard='perf.h: PERF_REPORT, PERF_TRACE need a file with PERF_AT_EXIT 1'
+unheard='perf.h: PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM need a file with PERF_AT_EXIT 1'
 cat >marks.c <<'C'
 #include "perf_scope.h"
 void mark(void);
@@ -81,6 +81,7 @@ for of in marks reads; do
     try "$of: silent at nothing" test -z "$(PERF_REPORT='' "./$of" 2>&1)"
     try "$of: PERF_REPORT" test "$(PERF_REPORT=1 "./$of" 2>&1)" = "$unheard"
     try "$of: PERF_TRACE" test "$(PERF_TRACE=./t.json "./$of" 2>&1)" = "$unheard"
+    try "$of: PERF_TRACE_STREAM" test "$(PERF_TRACE_STREAM=./s "./$of" 2>&1)" = "$unheard"
 done
 try 'PERF_TRACE_STREAM without its header' \
     test "$(PERF_TRACE_STREAM=s ./program 2>&1)" = \
