@@ -181,12 +181,13 @@ int main(int argc, char **argv)
     printf(json ? "{" : "%-26s %8s %8s %8s\n", "variant", "ticks", "ns", "pairs");
     for (v = 0; v < VARIANTS; v++) {
         double ticks = (double)best[v] / SCOPES;
+        double ns = ticks * perf_ticks_to_ns(1000000) * 1e-6;
+        double pairs = (double)best[v] / (double)best[1];
         if (json)
-            printf("%s\n\"%s\": {\"ticks\": %.2f, \"pairs\": %.3f}", v ? "," : "", variant[v].name, ticks,
-                   (double)best[v] / (double)best[1]);
+            printf("%s\n\"%s\": {\"ticks\": %.2f, \"ns\": %.2f, \"pairs\": %.3f}", v ? "," : "",
+                   variant[v].name, ticks, ns, pairs);
         else
-            printf("%-26s %8.2f %8.2f %8.3f\n", variant[v].name, ticks,
-                   ticks * perf_ticks_to_ns(1000000) * 1e-6, (double)best[v] / (double)best[1]);
+            printf("%-26s %8.2f %8.2f %8.3f\n", variant[v].name, ticks, ns, pairs);
     }
     if (json)
         printf("}\n");

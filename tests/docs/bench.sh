@@ -20,7 +20,7 @@ assert all(b["samples"][0] > 0 for b in r["benchmarks"])'
 try "README's figures are those of the committed run" python3 "$root/bench/run" --check
 cp "$root/README.md" .
 try 'they are written' sh -c 'bench/run --tables && cmp README.md "$1/README.md"' - "$root"
-sed -i 's/^| `PERF_LAP`; switched off.* |$/| `PERF_LAP` | 0.1 pairs |/' README.md
+sed -i 's/^| a lap, `PERF_LAP` | .* |$/| a lap, `PERF_LAP` | 0.1 times |/' README.md
 try 'a figure that nobody measured is noticed' sh -c '! bench/run --check >said'
 try 'a list' sh -c 'bench/run --list | grep -q "^duel "'
 try 'an unknown name' sh -c '! bench/run nonsense 2>said && grep -q "see --list" said'
