@@ -39,7 +39,7 @@ PERF_BEGIN_DECLS
     X(PERF_WARN_SHAPE,      18, "the two differ in shape: look at p95 and mean, too") \
     X(PERF_WARN_TURNS,      19, "in turns without leads the ratio is another: they share caches") \
     X(PERF_WARN_NAME,       20, "its name was cut to 255 bytes") \
-    X(PERF_WARN_PAUSES,     21, "pauses leave over 1 % open: the interval says how much")
+    X(PERF_WARN_PAUSES,     21, "the cost of pauses is uncertain by over 1 %: intervals hold that")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
 /* The bits by name; `warnings` fields hold any number of them. */
