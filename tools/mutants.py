@@ -129,9 +129,9 @@ def tell(mutant, noticed):
 
 
 def listed():
-    """The lines of code that docs/coverage.md gives a reason for: | `code` | reason |"""
+    """The lines of code that docs/coverage.md gives a reason for: - `` code ``: reason"""
     text = KNOWN.read_text() if KNOWN.exists() else ""
-    return {code.replace("\\|", "|") for code in re.findall(r"^\| `` ?(.*?) ?`` \|", text, re.M)}
+    return {" ".join(code.split()) for code in re.findall(r"^- `` (.*?) ``:", text, re.M | re.S)}
 
 
 def main():
@@ -156,7 +156,7 @@ def main():
         survived = [m for m, a in counted if a == ""]
         print(f"{header}: {len(counted)} mutants, {len(counted) - len(survived)} noticed, {len(survived)} survived")
         for number, old, new, name in survived:
-            known = new.strip() in reasons
+            known = " ".join(new.split()) in reasons
             open_ones += not known
             print(f"  {number + 1}, {name}{' (listed)' if known else ''}\n    - {old.strip()}\n    + {new.strip()}", flush=True)
     sys.exit(open_ones > 0)
