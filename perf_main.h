@@ -396,8 +396,8 @@ typedef struct perf_main_ {
     const char *program, *compare, *save, *add, *accept, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, profile, most_unchanged, bad;
-    double      repeat, threads;
+    int         list, no_env, shuffle, profile, most_unchanged, strict, bad;
+    double      repeat, threads, again_after;
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
@@ -406,6 +406,9 @@ typedef struct perf_main_ {
     const char *context[2 * PERF_MAIN_FILTERS_ + 1];
     perf_results_opts with;     /* `context`, for the writers                                     */
     perf_rule   rule;           /* of --compare                                                   */
+    perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
+    unsigned char *chosen;      /* 1: this entry of it                                            */
+    int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
 PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
@@ -428,11 +431,14 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --compare FILE     hold this run against the baseline FILE\n"
         "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
         "  --most-unchanged   for --compare: take out what all have in common\n"
+        "  --strict           for --compare: measure again what is open; 3 if it stays open\n"
+        "  --again-after SECONDS  wait so long before each round that is measured again\n"
         "  --context K=VALUE  into the files, as a word about this run; may come several times\n"
         "  --no-env           no line about the environment\n"
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
-        "             2 wrong usage, a file that cannot be read or written, nothing measured\n", f);
+        "             2 wrong usage, a file that cannot be read or written, nothing measured;\n"
+        "             3 with --strict: not decided\n", f);
 }
 
 /* ---- options ---- */
@@ -499,7 +505,8 @@ PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
         const char *name;
         int        *to;
     } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
-                {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged}};
+                {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged},
+                {"--strict", &m->strict}};
     size_t i;
 
     for (i = 0; i < sizeof flag / sizeof *flag; i++) {
@@ -553,6 +560,7 @@ PERF_COLD_FN_ int perf_main_number_(perf_main_ *m, int argc, char **argv, int *a
     } number[] = {{"--min-time", "--min-time needs seconds, not", &m->opts.min_seconds, 1e6, 0},
                   {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
+                  {"--again-after", "--again-after needs seconds, not", &m->again_after, 1e5, 0},
                   {"--threads", "--threads needs 1 .. 256, not", &m->threads, 256, 1}};
     double x = 0.0;
     size_t i;
@@ -617,6 +625,8 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
     m->format = perf_main_format_(m->named);
     if (m->format < 0)
         perf_main_wrong_(m, "--format does not know", m->named);
+    if ((m->strict || m->again_after > 0.0) && !m->compare)
+        perf_main_wrong_(m, "--strict and --again-after need the option", "--compare");
     if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
         perf_main_wrong_(m, "--accept does not understand", m->accept);
     else if (m->rule.memory || m->rule.metric >= PERF_METRIC_MEMORY)
@@ -630,6 +640,24 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
     for (i = 0; i < m->filters && perf_main_match_(m->filter[i], name) <= 0; i++)
         continue;
     return !m->filters || i < m->filters;
+}
+
+/* 1: the entry `name` of the case `of` is to be measured in this round.  Of a second round what is
+ * chosen, which is counted.                                                                      */
+PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *m, const char *of, const char *name)
+{
+    size_t i;
+
+    if (!m->first)
+        return perf_main_wants_(m, of) || perf_main_wants_(m, name);
+    for (i = 0; i < m->first->entries; i++) {
+        perf_baseline_entry *entry = &m->first->entry[i];
+        if (!m->chosen[i] || strcmp(entry->name, name) != 0)
+            continue;
+        entry->again++;
+        return 1;
+    }
+    return 0;
 }
 
 /* ---- the environment in one line ---- */
@@ -1201,7 +1229,7 @@ PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i
     if (arg)
         arg += i * c->low;
     perf_put_entry_(&o, c, i, size);
-    if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
+    if (!perf_main_takes_(m, c->name, name))
         return;
     if (!m->todo++ && !m->profile)
         (void)fputs("benchmark                                  median [95 % interval]"
@@ -1327,8 +1355,147 @@ PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline 
     PERF_FREE(text);
 }
 
+/* All cases, `rounds` times.  A body that calls perf_reset() takes no loop from under us. */
+PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
+{
+    perf_registry_ *r = perf_registry_get_();
+    const int       held = r && perf_loops_hold_(r);
+    perf_case_     *c;
+    size_t          i;
+
+    for (i = 0; i < rounds; i++, m->round++) {
+        if (m->shuffle || m->first)
+            perf_main_shuffle_();
+        for (c = perf_cases_v1_; c; c = c->next)
+            perf_main_case_(m, c);
+    }
+    if (held)
+        perf_loops_let_(r);
+}
+
+/* ---- tried again: before a benchmark is accused ---- */
+
+#define PERF_MAIN_AGAIN_ 3      /* rounds                                                         */
+
+#if PERF_POSIX_FILES_
+extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));
+#endif
+
+/* --again-after; an early end of the wait does no harm. */
+PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *m)
+{
+#if PERF_POSIX_FILES_
+    if (m->again_after > 0.0)
+        (void)perf_poll_(PERF_NULL_, 0, PERF_CAST_(int, 1000.0 * m->again_after));
+#else
+    (void)m;
+#endif
+}
+
+/* 1: an answer that a second look may change: it is accused, if only by itself or by its ratio, or
+ * it is open and --strict wants it decided.                                                      */
+PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_entry *entry)
+{
+    const perf_verdict *verdict = &entry->verdict;
+
+    if (entry->missing || entry->kind != PERF_BASELINE_BENCH ||
+        entry->runs < PERF_BASELINE_RUNS_ || (verdict->warnings & PERF_WARN_OUTPUTS))
+        return 0;
+    if (verdict->decision == PERF_REJECT || verdict->ratio.estimate > verdict->threshold)
+        return 1;
+    return m->strict && entry->decision == PERF_INCONCLUSIVE;
+}
+
+/* Chooses what is measured again: what is in doubt, and beside a single one of those another entry,
+ * so that they take turns.  Returns how many are in doubt.                                       */
+PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
+{
+    size_t i, doubts = 0, other = b->entries;
+
+    m->chosen = PERF_CAST_(unsigned char *, PERF_MALLOC(b->entries + 1));
+    if (!m->chosen)
+        return 0;
+    memset(m->chosen, 0, b->entries + 1);
+    for (i = 0; i < b->entries; i++) {
+        const perf_baseline_entry *entry = &b->entry[i];
+        if (perf_main_doubts_(m, entry)) {
+            m->chosen[i] = 1;
+            doubts++;
+        } else if (!entry->missing && entry->kind == PERF_BASELINE_BENCH) {
+            other = i;
+        }
+    }
+    if (doubts == 1 && other < b->entries)
+        m->chosen[other] = 1;
+    return doubts;
+}
+
+/* The answer after the second look.  An entry is REJECT only if it was measured again, or was that
+ * in the first look, too.                                                                        */
+PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
+{
+    size_t i, k;
+
+    for (i = 0; i < second->entries; i++) {
+        perf_baseline_entry       *entry = &second->entry[i];
+        const perf_baseline_entry *before = PERF_CAST_(const perf_baseline_entry *, PERF_NULL_);
+        for (k = 0; k < first->entries && !before; k++)
+            if (first->entry[k].kind == entry->kind && !strcmp(first->entry[k].name, entry->name))
+                before = &first->entry[k];
+        if (!before)
+            continue;
+        entry->again = before->again;
+        entry->withdrawn = before->decision == PERF_REJECT && entry->decision != PERF_REJECT;
+        if (entry->decision == PERF_REJECT && !entry->again && before->decision != PERF_REJECT)
+            entry->decision = PERF_INCONCLUSIVE;
+    }
+    perf_baseline_count_(second);
+}
+
+/* Measures again what is in doubt, in turns, and replaces *b by the answer after that. */
+PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
+                                    const perf_baseline_opts *opts)
+{
+    const size_t  doubts = perf_main_choose_(m, b);
+    perf_baseline second;
+    int           i;
+
+    for (i = 0; i < PERF_MAIN_AGAIN_ && doubts; i++) {
+        (void)fprintf(m->out, "\nmeasured again, %d of %d:\n", i + 1, PERF_MAIN_AGAIN_);
+        perf_main_wait_(m);
+        m->first = b;
+        perf_main_cases_(m, 1);
+        m->first = PERF_CAST_(perf_baseline *, PERF_NULL_);
+    }
+    PERF_FREE(m->chosen);
+    m->chosen = PERF_CAST_(unsigned char *, PERF_NULL_);
+    if (!doubts)
+        return;
+    second = perf_baseline_check(m->compare, opts);
+    if (second.status == PERF_OK) {
+        perf_main_confirm_(b, &second);
+        perf_baseline_free(b);
+        *b = second;
+    } else {
+        perf_baseline_free(&second);
+    }
+}
+
+/* How many entries stay open.  New ones have nothing to be held against, and are not. */
+PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b)
+{
+    size_t i, open = b->entries - b->accepted - b->rejected - b->fresh - b->missing;
+
+    for (i = 0; i < b->entries; i++)
+        if (b->entry[i].missing && perf_main_wants_(m, b->entry[i].name))
+            open++;
+    if (!open && !b->accepted && !b->rejected)
+        open = 1;
+    return open;
+}
+
 /* Holds this run against the baseline; returns the exit status. */
-PERF_COLD_FN_ int perf_main_compare_(const perf_main_ *m)
+PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m)
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      b;
@@ -1337,6 +1504,8 @@ PERF_COLD_FN_ int perf_main_compare_(const perf_main_ *m)
     opts.accept.rule = m->rule;
     opts.most_unchanged = m->most_unchanged;
     b = perf_baseline_check(m->compare, &opts);
+    if (b.status == PERF_OK && !m->over && !m->profile)
+        perf_main_again_(m, &b, &opts);
     if (b.status != PERF_OK) {
         (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
         (void)perf_baseline_to(stderr, &b);
@@ -1344,9 +1513,33 @@ PERF_COLD_FN_ int perf_main_compare_(const perf_main_ *m)
         (void)fputs("\n", m->out);
         perf_main_verdicts_(m, &b);
         result = b.decision == PERF_REJECT;
+        if (!result && m->strict && perf_main_open_(m, &b)) {
+            (void)fputs("--strict: not decided, exit status 3\n", m->out);
+            result = 3;
+        }
     }
     perf_baseline_free(&b);
     return result;
+}
+
+/* Says what the baseline is good for, after --add or --save. */
+PERF_COLD_FN_ void perf_main_outlook_(const perf_main_ *m, const char *path)
+{
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      b;
+    perf_status        status;
+    size_t             len;
+    char              *text;
+
+    opts.accept.rule = m->rule;
+    b = perf_baseline_of_(path, &opts, 1);
+    if (b.status == PERF_OK) {
+        text = perf_text_make_(perf_put_outlook_, &b, &len, &status);
+        if (text)
+            (void)fprintf(m->out, "%s: %s", path, text);
+        PERF_FREE(text);
+    }
+    perf_baseline_free(&b);
 }
 
 /* Writes --output. */
@@ -1380,7 +1573,9 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     }
     if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
         result = 2;
-    if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
+    if (m->add && perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
+        perf_main_outlook_(m, m->add);
+    else if (m->add)
         result = 2;
     return result;
 }
@@ -1394,29 +1589,10 @@ PERF_OURS_ static void perf_main_exit_(void)
     if (!m || m->process != perf_process_id_())     /* a child that a body has forked             */
         return;
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    m->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
                   m->program);
     (void)perf_main_files_(m);
-}
-
-/* All cases, as often as asked for.  A body that calls perf_reset() takes no loop from under us. */
-PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m)
-{
-    perf_registry_ *r = perf_registry_get_();
-    const int       held = r && perf_loops_hold_(r);
-    perf_case_     *c;
-    const size_t    rounds = PERF_CAST_(size_t, m->repeat);
-    size_t          i;
-
-    for (i = 0; i < rounds; i++) {
-        if (m->shuffle)
-            perf_main_shuffle_();
-        m->round = PERF_CAST_(int, i);
-        for (c = perf_cases_v1_; c; c = c->next)
-            perf_main_case_(m, c);
-    }
-    if (held)
-        perf_loops_let_(r);
 }
 
 /* 1: what was printed there has arrived. */
@@ -1501,7 +1677,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* for a body that calls exit()                   */
     (void)atexit(perf_main_exit_);
-    perf_main_cases_(&m);
+    perf_main_cases_(&m, PERF_CAST_(size_t, m.repeat));
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
         perf_main_nothing_(&m);

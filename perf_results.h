@@ -78,6 +78,10 @@ typedef struct perf_baseline_entry {
     size_t             since_number;    /* among the runs of this machine and build, from 1; one  */
                                 /* more than there are: this run                                  */
     int                creeps;  /* 1: it gets worse run by run: `since` is the oldest run         */
+    double             spread;  /* standard deviation of the logs of the saved runs; 0: not known */
+    int                again;   /* how often a program of benchmarks measured it again before it  */
+                                /* answered; 0: not                                               */
+    int                withdrawn;       /* 1: that took a REJECT back                             */
 } perf_baseline_entry;
 
 typedef struct perf_baseline_odd {  /* a saved run that was left out                              */
@@ -126,7 +130,10 @@ PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_put_baseline_  the table of a check                                                     */
+ *   perf_put_baseline_  the table of a check
+ *   perf_baseline_of_   a check in which the run itself may count as saved
+ *   perf_baseline_count_  decisions of the entries, and of all
+ *   perf_put_outlook_   what a baseline can find, and for how long                               */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -369,6 +376,7 @@ typedef struct perf_checking_ {
     double             weight;          /* degrees of freedom that it counts                      */
     double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
     perf_baseline     *baseline;
+    int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
     size_t             entry_room, odd_room;
 } perf_checking_;
 
@@ -1067,6 +1075,30 @@ PERF_COLD_FN_ perf_change_ perf_change_of_(const double *y, size_t n, double thr
     return cut;
 }
 
+/* The standard deviation of n logs that are 0 on average; 0: fewer than two. */
+PERF_FN double perf_logs_spread_(const double *y, size_t n)
+{
+    double squares = 0.0;
+    size_t i;
+
+    if (n < 2)
+        return 0.0;
+    for (i = 0; i < n; i++)
+        squares += y[i] * y[i];
+    return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
+}
+
+/* How far a random walk strays, by the time since the last of n runs that cover span_s: a factor on
+ * their variance.  0: this run comes as soon as those did.                                       */
+PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
+{
+    if (span_s < PERF_BASELINE_LEAST_S_)
+        span_s = PERF_BASELINE_LEAST_S_;
+    if (n < 2 || !(age_s > 2.0 * span_s / PERF_CAST_(double, n - 1)))
+        return 0.0;
+    return 2.0 + 6.0 * age_s / span_s;
+}
+
 /* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk. */
 PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
 {
@@ -1084,11 +1116,7 @@ PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_
     age = check->now.run[0].time_s - last;
     if (age < -span)                            /* before the first: a clock was set              */
         age = -span - age;
-    if (span < PERF_BASELINE_LEAST_S_)
-        span = PERF_BASELINE_LEAST_S_;
-    if (!(age > 2.0 * span / PERF_CAST_(double, found->count - 1)))
-        return 0.0;
-    return 2.0 + 6.0 * age / span;
+    return perf_walk_(age, span, found->count);
 }
 
 /* A new entry of the result; NULL: no memory, which the result then says. */
@@ -1194,6 +1222,7 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     saved.value[saved.count] = entry->now;
     entry->before = perf_exp_(perf_center_(saved.value, saved.count));
     judged.y = saved.value;
+    entry->spread = perf_logs_spread_(judged.y, judged.k);
     entry->verdict = perf_judge_(check, &judged, &entry->p);
     perf_baseline_since_(check, &judged, &saved, entry);
 }
@@ -1212,8 +1241,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
         perf_read_run_ *run = &check->old.run[i];
         const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu);
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!strcmp(run->id, me->id))           /* added before it was checked                    */
-            continue;
+        if (!check->count_own && !strcmp(run->id, me->id))
+            continue;                           /* added before it was checked                    */
         if (any || (machine && build)) {
             run->ours = run->usable = 1;
             check->used++;
@@ -1252,6 +1281,23 @@ PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
         baseline->age_s = now_s - last;
 }
 
+/* Counts the decisions of the entries, and makes that of all. */
+PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
+{
+    size_t i;
+
+    baseline->accepted = baseline->rejected = 0;
+    for (i = 0; i < baseline->entries; i++) {
+        baseline->accepted += baseline->entry[i].decision == PERF_ACCEPT;
+        baseline->rejected += baseline->entry[i].decision == PERF_REJECT;
+    }
+    baseline->decision = PERF_INCONCLUSIVE;
+    if (baseline->rejected)
+        baseline->decision = PERF_REJECT;
+    else if (baseline->entries && baseline->accepted == baseline->entries)
+        baseline->decision = PERF_ACCEPT;
+}
+
 /* Decisions within the family: Holm over those that make a claim at all. */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline)
 {
@@ -1275,14 +1321,8 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline)
         entry->decision = PERF_INCONCLUSIVE;
         if (stands && entry->runs)
             entry->decision = entry->verdict.decision;
-        baseline->accepted += entry->decision == PERF_ACCEPT;
-        baseline->rejected += entry->decision == PERF_REJECT;
     }
-    baseline->decision = PERF_INCONCLUSIVE;
-    if (baseline->rejected)
-        baseline->decision = PERF_REJECT;
-    else if (baseline->entries && baseline->accepted == baseline->entries)
-        baseline->decision = PERF_ACCEPT;
+    perf_baseline_count_(baseline);
     PERF_FREE(p);
 }
 
@@ -1362,9 +1402,9 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     return perf_verdict_start_(&check->opts).status == PERF_OK;
 }
 
-/* The text need not end with NUL.  opts NULL: defaults. */
+/* The text need not end with NUL.  opts NULL: defaults.  count_own: see perf_checking_. */
 PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text, size_t size,
-                                      const perf_baseline_opts *opts)
+                                      const perf_baseline_opts *opts, int count_own)
 {
     perf_baseline_opts none = PERF_ZERO;
     perf_checking_     check = PERF_ZERO;
@@ -1375,6 +1415,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
     if (!opts)
         opts = &none;
     check.baseline = baseline;
+    check.count_own = count_own;
     if (!perf_checking_rule_(&check, &opts->accept)) {
         perf_baseline_fail_(baseline, PERF_EINVAL, 0);
         return;
@@ -1398,7 +1439,8 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
     PERF_FREE(now);
 }
 
-PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
+                                              int count_own)
 {
     perf_baseline baseline = PERF_ZERO;
     perf_status   status = PERF_EDISABLED;
@@ -1408,11 +1450,16 @@ PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_
     if (!PERF_DISABLE)
         text = perf_read_file_(path, &size, &status);
     if (text)
-        perf_baseline_run_(&baseline, text, size, opts);
+        perf_baseline_run_(&baseline, text, size, opts, count_own);
     else
         perf_baseline_fail_(&baseline, status, 0);
     PERF_FREE(text);
     return baseline;
+}
+
+PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+{
+    return perf_baseline_of_(path, opts, 0);
 }
 
 PERF_FN void perf_baseline_free(perf_baseline *b)
@@ -1492,6 +1539,13 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_en
     else if (entry->decision == PERF_INCONCLUSIVE && verdict->reason)
         perf_putf_(out, ": %s", verdict->reason);
     perf_put_since_(out, entry);
+    if (entry->again) {
+        perf_putf_(out, "; measured again %.0f times", PERF_CAST_(double, entry->again));
+        if (entry->withdrawn)
+            perf_put_(out, ": REJECT withdrawn");
+        else if (entry->decision == PERF_REJECT)
+            perf_put_(out, ": confirmed");
+    }
     perf_put_char_(out, '\n');
 }
 
@@ -1553,6 +1607,168 @@ PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *
         perf_put_odd_(out, &b->odd[i], used);
 }
 
+/* ---- what a baseline can find, and what would make it decide ---- */
+
+#define PERF_OUTLOOK_DAY_   86400.0
+#define PERF_OUTLOOK_POWER_ 0.9         /* what is said to be found is found so often             */
+#define PERF_OUTLOOK_LINES_ 8u          /* of entries that are open                               */
+
+/* The standard deviation of a new run's change, as a log, and its degrees of freedom. */
+PERF_FN double perf_outlook_sd_(double spread, size_t runs, double walk, double *df)
+{
+    const double n = PERF_CAST_(double, runs), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
+    double       variance = spread * spread, walked = variance * walk;
+
+    *df = n - 1.0;
+    if (!(walk > 0.0))
+        return spread * perf_sqrt_(1.0 + 1.0 / n);
+    if (*df > 4.0)
+        *df = 4.0;
+    if (walked > 2.0 * variance + stray)
+        walked = 2.0 * variance + stray;
+    return perf_sqrt_(walked);
+}
+
+/* The spread of the entry in the middle; 0: none has one. */
+PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *b)
+{
+    double *x = PERF_CAST_(double *, PERF_MALLOC((b->entries + 1) * sizeof *x)), middle = 0.0;
+    size_t  i, n = 0;
+
+    for (i = 0; x && i < b->entries; i++)
+        if (b->entry[i].spread > 0.0)
+            x[n++] = b->entry[i].spread;
+    if (n)
+        middle = perf_middle_(x, n, 0.5);
+    PERF_FREE(x);
+    return middle;
+}
+
+/* The change, in percent, that a check after that time finds in nine of ten runs. */
+PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *b, double spread, double age_s)
+{
+    const size_t runs = b->runs - b->other_runs;
+    const double p = 0.5 + 0.5 * b->confidence;
+    double       df, sd;
+
+    sd = perf_outlook_sd_(spread, runs, perf_walk_(age_s, b->span_s, runs), &df);
+    sd *= perf_t_quantile_(p, df) + perf_t_quantile_(PERF_OUTLOOK_POWER_, df);
+    return (1.0 + b->rule.amount / 100.0) * 100.0 * perf_exp_(sd) - 100.0;
+}
+
+/* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  With a
+ * check in which this run counts as saved; changes only for a rule on regressions.               */
+PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
+{
+    const perf_baseline *b = PERF_CAST_(const perf_baseline *, with);
+    const size_t         runs = b->runs - b->other_runs;
+    const double         spread = perf_outlook_spread_(b);
+    double               span = b->span_s, fresh;
+
+    perf_putf_(out, "%.0f run%s of this machine and build", PERF_CAST_(double, runs),
+               runs == 1 ? "" : "s");
+    if (runs < PERF_BASELINE_RUNS_) {
+        perf_putf_(out, ": %.0f more make it usable\n",
+                   PERF_CAST_(double, PERF_BASELINE_RUNS_ - runs));
+        return;
+    }
+    perf_put_span_(out, " within ", b->span_s, "");
+    if (span < PERF_BASELINE_LEAST_S_)
+        span = PERF_BASELINE_LEAST_S_;
+    fresh = 2.0 * span / PERF_CAST_(double, runs - 1);
+    if (b->rule.kind == PERF_RULE_NO_REGRESSION && spread > 0.0) {
+        perf_put_span_(out, ": for ", fresh, " more");
+        perf_putf_(out, " a check finds +%.0f %%", perf_outlook_finds_(b, spread, 0.0));
+        if (fresh < PERF_OUTLOOK_DAY_)
+            perf_putf_(out, ", a day later +%.0f %%",
+                       perf_outlook_finds_(b, spread, PERF_OUTLOOK_DAY_));
+    }
+    if (fresh < PERF_OUTLOOK_DAY_)
+        perf_put_(out, "; add one a day");
+    perf_put_char_(out, '\n');
+}
+
+/* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
+PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry)
+{
+    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    const double walk = perf_walk_(b->age_s, b->span_s, entry->runs);
+    double       gap = perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold), df, sd;
+    size_t       runs = entry->runs + 1;
+
+    if (gap < 0.0)
+        gap = -gap;
+    if (entry->runs < PERF_BASELINE_RUNS_)
+        return PERF_BASELINE_RUNS_ - entry->runs;
+    if (walk > 0.0)                     /* the new ones have to come as late as this run does     */
+        runs = 2 * entry->runs - 1;
+    for (; runs <= PERF_READ_RUNS_; runs++) {
+        sd = perf_outlook_sd_(entry->spread, runs, 0.0, &df);
+        if (gap > sd * perf_t_quantile_(p, df))
+            return runs - entry->runs;
+    }
+    return 0;
+}
+
+/* Up to how many percent the rule would have to allow for an ACCEPT. */
+PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry)
+{
+    const perf_interval *ratio = &entry->verdict.ratio;
+    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    double       df, most;
+
+    (void)perf_outlook_sd_(entry->spread, entry->runs,
+                           perf_walk_(b->age_s, b->span_s, entry->runs), &df);
+    most = perf_log_(ratio->high / ratio->estimate) * perf_t_quantile_(p, df) /
+           perf_t_quantile_(0.5 + 0.5 * b->confidence, df);
+    return 100.0 * ratio->estimate * perf_exp_(most) - 100.0;
+}
+
+/* "to decide parse: 12 more saved runs, 3 hours apart, or ask for no more than 9 % worse" */
+PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
+                                       const perf_baseline_entry *entry)
+{
+    const size_t more = perf_open_runs_(b, entry);
+    const double percent = perf_open_percent_(b, entry);
+    const int    ask = entry->runs >= PERF_BASELINE_RUNS_ && percent < 1000.0 &&
+                    b->rule.kind == PERF_RULE_NO_REGRESSION && percent > b->rule.amount;
+    double       apart = 0.0;
+
+    if (!more && !ask)
+        return;
+    if (entry->runs > 1)
+        apart = b->span_s / PERF_CAST_(double, entry->runs - 1);
+    if (b->age_s > apart)
+        apart = b->age_s;
+    perf_putf_(out, "  to decide %.60s: ", entry->name);
+    if (more)
+        perf_putf_(out, "%.0f more saved run%s", PERF_CAST_(double, more), more == 1 ? "" : "s");
+    if (more > 1 && apart >= 1.0)
+        perf_put_span_(out, ", ", apart, " apart");
+    if (ask)
+        perf_putf_(out, "%sask for no more than %.0f %% worse", more ? ", or " : "",
+                   1.0 + PERF_CAST_(double, PERF_CAST_(int, percent)));
+    perf_put_char_(out, '\n');
+}
+
+/* What would make the check decide the entries that are open, below the rows. */
+PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b)
+{
+    size_t i, open = 0;
+
+    for (i = 0; i < b->entries; i++) {
+        const perf_baseline_entry *entry = &b->entry[i];
+        if (entry->decision != PERF_INCONCLUSIVE || !entry->runs || entry->missing ||
+            (entry->verdict.warnings & PERF_WARN_OUTPUTS))
+            continue;
+        if (open++ < PERF_OUTLOOK_LINES_)
+            perf_put_undecided_(out, b, entry);
+    }
+    if (open > PERF_OUTLOOK_LINES_)
+        perf_putf_(out, "  and %.0f more that are open\n",
+                   PERF_CAST_(double, open - PERF_OUTLOOK_LINES_));
+}
+
 PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b)
 {
     const char *why = perf_status_text(b->status);
@@ -1581,6 +1797,7 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
                        "             change [interval]  verdict\n");
     for (i = 0; i < b->entries; i++)
         perf_put_baseline_row_(out, &b->entry[i]);
+    perf_put_baseline_undecided_(out, b);
     perf_putf_(out, "%s: %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
                     "missing)\n",
                perf_decision_text(b->decision), PERF_CAST_(double, b->entries),

@@ -42,6 +42,9 @@ cdef extern from "perf_results.h" nogil:
         const char *since_label
         size_t since_number
         int creeps
+        double spread
+        int again
+        int withdrawn
 
     ctypedef struct perf_baseline_odd:
         const char *run

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.any_machine = size % 2 == 0;
     o.accept.rule.metric = (perf_metric)(size % 5);
     memset(&b, 0, sizeof b);
-    perf_baseline_run_(&b, text, size, &o);
+    perf_baseline_run_(&b, text, size, &o, 0);
     must(b.status == PERF_OK || b.error_at <= size, "the byte lies outside");
     must(b.status == PERF_OK || !b.entries, "entries beside a failure");
     for (n = 0; n < b.entries; n++)

@@ -40,7 +40,7 @@ static perf_baseline check_text(const char *text, size_t size, const perf_baseli
     perf_baseline b;
 
     memset(&b, 0, sizeof b);
-    perf_baseline_run_(&b, text, size, opts);
+    perf_baseline_run_(&b, text, size, opts, 0);
     return b;
 }
 

@@ -467,4 +467,48 @@ done
 if command -v x86_64-w64-mingw32-gcc >/dev/null; then
     try 'mingw links' x86_64-w64-mingw32-gcc -O0 -I"$root" one.c two.c -o bench.exe
 fi
+# What is about to be accused is measured again: confirmed where it stays, withdrawn where it was once.
+cat >again.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+#include <stdlib.h>
+static int steps(const char *always, const char *first)
+{
+    int n = getenv(always) ? 30000 : 3000;
+    return *first ? 30000 : n;
+}
+PERF_BENCH(one)
+{
+    static int calls;
+    int i, n = steps("SLOW", !calls++ && getenv("ONCE") ? "x" : "");
+    while (perf_bench_next(&b))
+        for (i = 0; i < n; i++)
+            perf_clobber();
+}
+PERF_BENCH(two)
+{
+    int i;
+    while (perf_bench_next(&b))
+        for (i = 0; i < 5000; i++)
+            perf_clobber();
+}
+C
+try 'again.c compiles' gcc -O2 -Wall -Wextra -I"$root" again.c -o bench
+for i in 1 2 3 4 5; do
+    run 0 "^again.json: $i run" --budget 0.03 --add again.json
+done
+run 3 '^--strict: not decided, exit status 3' --budget 0.03 --compare again.json --strict
+try 'it says what would decide' grep -q '^  to decide one: 1 more saved run' both
+run 0 '^again.json: 6 runs .* a check finds [+][0-9]+ %, a day later [+][0-9]+ %; add one a day' --budget 0.03 --add again.json
+wide='no regression beyond 300 %'
+SLOW=1 run 1 '  one .*REJECT; measured again 3 times: confirmed' --budget 0.03 --compare again.json --accept "$wide"
+try 'in turns with another one' test "$(grep -c '^two' out)" -eq 4
+SLOW=1 run 1 '^REJECT: ' --budget 0.03 --compare again.json --accept "$wide" --strict --again-after 0.01
+ONCE=1 run 0 '  one .*measured again 3 times: REJECT withdrawn' --budget 0.03 --compare again.json --accept "$wide"
+run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide" --strict
+try 'what is as before is measured once' sh -c '! grep -q again,  out'
+run 3 '  two .*missing' --budget 0.03 --compare again.json --accept "$wide" --strict --filter one --filter two --filter two --threads 1 --profile
+run 2 'need the option .--compare' --strict
+run 2 'again-after needs seconds' --again-after=-1 --compare again.json
+
 finish
