@@ -1430,8 +1430,8 @@ PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
     return doubts;
 }
 
-/* The answer after the second look.  An entry is REJECT only if it was measured again, or was that
- * in the first look, too.                                                                        */
+/* The answer after the second look.  What was REJECT among all needs to be that by itself; what was
+ * not, among all; what was not measured again, in the first look, too.                           */
 PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
 {
     size_t i, k;
@@ -1445,6 +1445,8 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
         if (!before)
             continue;
         entry->again = before->again;
+        if (before->decision == PERF_REJECT && entry->verdict.decision == PERF_REJECT)
+            entry->decision = PERF_REJECT;
         entry->withdrawn = before->decision == PERF_REJECT && entry->decision != PERF_REJECT;
         if (entry->decision == PERF_REJECT && !entry->again && before->decision != PERF_REJECT)
             entry->decision = PERF_INCONCLUSIVE;
