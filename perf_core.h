@@ -18,10 +18,10 @@
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
  *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
- *   PERF_TEXT_MAX_  bytes of an instant's text; PERF_LOSSES_, PERF_LOSS_*_  what went wrong
+ *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
- *   perf_core_, perf_core_get_, perf_core_on_, perf_core_known_  the functions behind the marks
+ *   perf_core_, perf_core_get_, perf_core_known_  the functions behind the marks
  *   PERF_UNHEARD_  said where a report was asked for, and none is made
  *   perf_calibration_, perf_pair_  readings of both clocks                                       */
 
@@ -102,7 +102,6 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
-#define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
 #define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
 
 /* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
@@ -162,7 +161,6 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_TEXT_MAX_        63    /* bytes                                                      */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
@@ -419,12 +417,6 @@ PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at 
 #else
 #define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
 #endif
-
-/* The core for a mark that is no scope; NULL: nothing is to be recorded. */
-PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
-{
-    return PERF_ON_() ? perf_core_get_() : PERF_NULL_;
-}
 
 PERF_END_DECLS
 

@@ -251,6 +251,8 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
     r->member = m;
 }
 
+#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
+
 /* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
 {
@@ -660,6 +662,8 @@ PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
 
 #define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
 
+#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
+
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
 {
@@ -862,6 +866,8 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
     return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
 }
+
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */
 
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
@@ -1393,6 +1399,8 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 {
     perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
 }
+
+#define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 typedef struct perf_seen_ {     /* the number or the text of an instant                           */
     uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */

@@ -12,14 +12,14 @@
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * Types of what is kept until the process ends; perf_record.h says who may write what.
- *   perf_registry_  the one of the process; perf_name_, PERF_NAME_MAX_, PERF_NAMES_MAX_  a name
- *   perf_retired_, PERF_RETIRED_MAX_  events of an ended thread; perf_slot_  where cells are found
+ *   perf_registry_  the one of the process; perf_name_, PERF_NAME_MAX_  a name
+ *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_, perf_usage_  use of the process
  *   perf_loop_, PERF_COUNTERS_  a loop in r->results
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
- *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_, PERF_CHILD_STEP_  forked children
+ *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
  */
 
 /* >>private: types ----------------------------------------------------------------------------- */
@@ -40,7 +40,6 @@ typedef struct perf_name_ {     /* one name, never freed; scopes by name point t
 } perf_name_;
 
 #define PERF_NAME_MAX_  255
-#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
 
 /* What a thread is asked to do when it next comes to the cold path: bits of `request`. */
 enum { PERF_ASK_RESET_ = 1, PERF_ASK_TRACE_ = 2 };      /* TRACE: look at the switches again      */
@@ -56,7 +55,6 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
     uint64_t thread, number, count;
     char     name[32];          /* the events follow, newest first, and then the next of these    */
 } perf_retired_;
-#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
 
 typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
     struct perf_mark_ *next;
@@ -131,7 +129,6 @@ typedef struct perf_source_ {
  * its names and cells from there, so its parents can count them, however the child has ended.    */
 
 #define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
-#define PERF_CHILD_STEP_   16384                        /* of a child's pools                     */
 
 typedef struct perf_shown_ {    /* a recorder of a child                                          */
     struct perf_shown_ *next;

@@ -45,6 +45,7 @@ typedef struct perf_sum_ {
 } perf_sum_;
 
 /* Middle of a bucket in ticks. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)      /* from its number to bits of a double    */
 PERF_FN double perf_bucket_value_(uint32_t index)
 {
     uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);

@@ -401,6 +401,12 @@ PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
 
 /* ---- scopes by name ---- */
 
+/* The core for a mark that is no scope; NULL: nothing is to be recorded. */
+PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
+{
+    return PERF_ON_() ? perf_core_get_() : PERF_NULL_;
+}
+
 /* The site of a name that is no static object; NULL: nothing is to be recorded. */
 PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
 {

@@ -69,7 +69,8 @@ def crossing(codes):
         for word in re.findall(r"^(?:#\s*define\s+|.*?\b)((?:perf|PERF)_\w+_)\s*\(.*$", code, flags=re.M):
             owner.setdefault(word, name)
         for word in re.findall(r"#\s*define\s+(PERF_\w+_)\b", code):
-            owner[word] = name
+            if owner.get(word) not in FOR_ALL:                          # perf_kernel.h has some of its own
+                owner[word] = name
     used = collections.defaultdict(set)
     for name, code in codes.items():
         for word in set(PRIVATE.findall(code)):
