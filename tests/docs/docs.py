@@ -4,8 +4,9 @@
     docs.py blocks      every code block of README.md, docs/*.md, tests/README.md and the first
                         comment of each header compiles; those with a main() run
     docs.py outputs [PAGE.md [WORD]]
-                        what a document quotes of a program's output is what a run of it says; of
-                        one page only, and of that the runs whose commands contain WORD
+                        what a document quotes of a program's output is what a run of it says, and
+                        its sums, totals and intervals agree; of one page only, and of that the runs
+                        whose commands contain WORD
     docs.py switches    every macro and variable that a header reads stands in docs/switches.md
     docs.py messages    every message of the headers stands in docs/troubleshooting.md
     docs.py names       every public name of the headers has a comment above or beside it
@@ -332,8 +333,100 @@ def missing_lines(said, text):
     return missing
 
 
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "%": 1, "": 1}
+VALUE = r"~?-?(\d+(?:\.\d+)?)(?: (ns|us|ms|s|min|%)(?!\w))?"
+TIME = r"\d+(?:\.\d+)? (?:ns|us|ms|s)"
+SLACK = 1.01                                    # three digits are shown
+
+
+def values_of(line, count):
+    """The last so many values of a line, times in ns; None when it has fewer."""
+    found = re.findall(VALUE, line)[-count:]
+    if len(found) < count or not re.search(rf"{VALUE}\s*$", line):
+        return None
+    return [float(number) * UNITS[unit] for number, unit in found]
+
+
+def scope_tables(text):
+    """(wall time above in ns or None, rows as {column: value, "name": line}, whole) of each table."""
+    wall, lines = None, text.splitlines()
+    for at, line in enumerate(lines):
+        above = re.match(r"processor time: .* in (\S+ \w+)\)", line)
+        if above:
+            wall = values_of(above.group(1), 1)[0]
+        if not re.match(r"scope +calls +total ", line):
+            continue
+        names, rows, whole = line.split()[1:], [], lines[at - 1:at] != ["..."]
+        for row in lines[at + 1:]:
+            values = values_of(row, len(names))
+            whole = whole and not row.startswith("...")
+            if values:
+                rows.append(dict(zip(names, values), name=row.split("  ")[0].strip()))
+            elif not row.startswith("..."):
+                break
+        yield wall, rows, whole
+
+
+def rows_at_odds(rows, whole):
+    """What the rows of one table say against themselves."""
+    share = sum(row["self"] for row in rows)
+    for row in rows:
+        rising = [row[q] for q in ("p50", "p95", "p99", "max") if q in row]
+        if row["self"] > row["total"] * SLACK:
+            yield f"{row['name']}: self is more than total"
+        if "mean" in row and abs(row["mean"] * row["calls"] - row["total"]) > .01 * row["total"]:
+            yield f"{row['name']}: mean times calls is not total"
+        if any(a > b * SLACK for a, b in zip(rising, rising[1:])):
+            yield f"{row['name']}: a percentile is above a larger one"
+        if whole and abs(100 * row["self"] / share - row["share"]) > .6:
+            yield f"{row['name']}: share is not self over the sum of all"
+
+
+def disagreements(text, threads=False):
+    """Sentences about what a quoted output says against itself.  threads: scopes of several threads
+    may add up to more than the time by the wall."""
+    for line in text.splitlines():
+        used = re.match(r"processor time: (\d+) % of one processor \((\S+ \w+) in (\S+ \w+)\)", line)
+        if used:
+            cpu, wall = (values_of(used.group(k), 1)[0] for k in (2, 3))
+            if abs(100 * cpu / wall - float(used.group(1))) > 1.1:
+                yield f"not {used.group(1)} %: {used.group(2)} in {used.group(3)}"
+    for wall, rows, whole in scope_tables(text):
+        yield from rows_at_odds(rows, whole)
+        mine = sum(row["self"] for row in rows)
+        if wall and not threads and mine > wall * SLACK:
+            yield f"scopes of {mine / 1e6:.3g} ms, and {wall / 1e6:.3g} ms by the wall"
+    flat = " ".join(text.split())
+    for name, shown in (("speed-up", rf"speed-up ({NUMBER})x \(95 % CI ({NUMBER})x to ({NUMBER})x\)"),
+                        ("change", rf"({NUMBER}) % \[({NUMBER}) %, ({NUMBER}) %\]"),
+                        ("median", rf"(?<![-+.\d])({TIME}) \[({TIME}), ({TIME})\]")):
+        for m in re.finditer(shown, flat):
+            if name == "median":
+                middle, low, high = (values_of(m.group(k), 1)[0] for k in (1, 2, 3))
+            else:
+                middle, low, high = (float(m.group(k).replace("+", "")) for k in (1, 2, 3))
+            if not low <= middle <= high:
+                yield f"the {name} lies outside of its interval: {m.group(0)}"
+
+
+def check_sums(page):
+    """How many quoted outputs disagree with themselves, run or not"""
+    bad = 0
+    for path in markdown_files():
+        if page not in ("", path.name):
+            continue
+        threads = {line + 2 for line, commands, _, files in quoted(path)
+                   if any(name in commands and "pthread_create" in files[name] for name in files)}
+        for block in markdown_blocks(path):
+            if block.tags[:1] == ["text"]:
+                for sentence in disagreements(block.text, block.line in threads):
+                    bad += 1
+                    print(f"FAILED: {block.where}: {sentence}")
+    return bad
+
+
 def check_outputs(page="", word=""):
-    bad = runs = 0
+    bad, runs = check_sums(page), 0
     for path in markdown_files():
         if page in ("", path.name):
             with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
