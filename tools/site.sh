@@ -34,7 +34,8 @@ theme: {name: readthedocs, highlightjs: false}
 validation: {nav: {omitted_files: ignore}, links: {not_found: warn, anchors: warn, absolute_links: warn}}
 nav:
   - README.md
-  - Learn: [docs/tutorial.md, docs/how-to.md, docs/troubleshooting.md, docs/glossary.md, docs/comparison.md]
+  - Learn: [docs/tutorial.md, docs/how-to.md, docs/troubleshooting.md, docs/glossary.md, docs/comparison.md,
+    docs/coming-from.md]
   - Subjects:
     - docs/statistics.md
     - docs/statistics-evidence.md
