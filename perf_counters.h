@@ -52,7 +52,9 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* faults, switches and time are then of the process      */
     int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
     int      process;                   /* pid of a child that has not called exec: it is counted */
-                                        /* from there, with its children; 0: the calling thread   */
+                                        /* from there, with its children; the caller's own pid:   */
+                                        /* all that this thread starts later, each from its exec; */
+                                        /* 0: the calling thread                                  */
 } perf_counters_opts;
 
 /* One counter, for the library. */

@@ -41,10 +41,11 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric);
 
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean",
- * "same within 2 %" (neither faster nor slower by more).
+ * "same within 2 %" (neither faster nor slower by more), "cycles no more than 2 % worse".
  * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
  * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
- * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
+ * p50 p95 p99 mean memory throughput instructions cycles branches branch-misses.
+ * NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays.                                        */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
@@ -589,14 +590,15 @@ PERF_FN const char *perf_skip_number_(const char *s, double *out)
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */
 PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
 {
-    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory",
-                                       "throughput"};
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
+                                       "instructions", "cycles", "branches", "branch-misses",
+                                       "branch misses"};
     int i;
 
-    for (i = 0; i < 7; i++) {
+    for (i = 0; i < 12; i++) {
         const char *after = perf_skip_word_(s, name[i]);
         if (after) {
-            *metric = PERF_CAST_(perf_metric, i);
+            *metric = PERF_CAST_(perf_metric, i - (i == 11));
             return after;
         }
     }
@@ -610,14 +612,15 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
     static const struct {
         const char    *verb, *relation;
         perf_rule_kind kind;
-    } form[5] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
+    } form[6] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
                  {"speed-up", ">=", PERF_RULE_SPEEDUP},
                  {"no regression", "beyond", PERF_RULE_NO_REGRESSION},
+                 {"no more", "than", PERF_RULE_NO_REGRESSION},
                  {"down", ">=", PERF_RULE_REDUCTION},
                  {"same", "within", PERF_RULE_SAME}};
     int i;
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
         const char *after = perf_skip_word_(s, form[i].verb);
         if (after)
             after = perf_skip_word_(after, form[i].relation);
@@ -672,6 +675,8 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
         s = perf_skip_maybe_(s, "x");
     else
         s = perf_skip_maybe_(s, "%");
+    if (kind == PERF_RULE_NO_REGRESSION)
+        s = perf_skip_maybe_(s, "worse");
     after = perf_skip_word_(s, "on");
     if (after) {
         s = perf_skip_metric_(after, &metric);

@@ -86,13 +86,15 @@ typedef struct ab_report {
 
 PERF_FN int ab_is_typical(perf_metric m)
 {
-    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
+    return m == PERF_METRIC_PAIR || m >= PERF_METRIC_MEMORY;
 }
 
 PERF_FN ab_kind ab_rule_kind(const perf_rule *r)
 {
     if (r->metric == PERF_METRIC_MEMORY || r->memory)
         return AB_MEMORY;
+    if (r->metric >= PERF_METRIC_INSTRUCTIONS)
+        return AB_OTHER;
     return r->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
 }
 
@@ -119,8 +121,9 @@ PERF_FN int ab_metric_of(const char *name)
 
 PERF_FN const char *ab_metric_name(perf_metric m)
 {
-    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput"};
-    return (unsigned)m < 7 ? name[m] : "?";
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
+                                       "instructions", "cycles", "branches", "branch-misses"};
+    return (unsigned)m <= PERF_METRIC_BRANCH_MISSES ? name[m] : "?";
 }
 
 /* The rule in words, as the library says it. */
@@ -196,8 +199,10 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
  * throughput would call the longer ones better.                                                  */
 PERF_FN const char *ab_misfit(const perf_rule *r, const char *unit)
 {
-    ab_kind kind = ab_unit_kind(unit);
+    const ab_kind kind = ab_unit_kind(unit);
 
+    if (r->metric >= PERF_METRIC_INSTRUCTIONS && *unit && strcmp(unit, perf_rule_subject_(r)) != 0)
+        return "that is no such count";
     if (r->metric == PERF_METRIC_THROUGHPUT && kind != AB_RATE && kind != AB_OTHER)
         return "that is no throughput";
     return ab_rule_kind(r) == AB_MEMORY && (kind == AB_TIME || kind == AB_RATE) ? "that is no memory"

@@ -39,7 +39,7 @@ _perf_ab()
         --format) word='plain csv json go google hyperfine pyperf pytest jmh benchmarkdotnet criterion
             asv catch2' ;;
         --to) word='google go openmetrics csv results percentiles bars prometheus otlp' ;;
-        --measure) word='wall cpu user system memory' ;;
+        --measure) word='wall cpu user system memory instructions cycles branches branch-misses' ;;
         --unit) word='ns us ms s B MB/s' ;;
         --confidence) word='0.9 0.95 0.99' ;;
         --setup | --prepare | --cleanup)

@@ -72,7 +72,8 @@ static const char help[] =
     "  --ranks           rank 0, rank 1, ...: the number in each file's name, or their order\n"
     "\n"
     "perf-ab run [option...] -- A... -- B... [-- C...]: random turns until it is decided\n"
-    "  --measure M       wall (default), cpu, user, system, memory\n"
+    "  --measure M       wall (default), cpu, user, system, memory, instructions, cycles,\n"
+    "                    branches, branch-misses\n"
     "  --reported[=TEXT] take the last number printed, or the first behind TEXT, instead\n"
     "  --unit U          of reported numbers\n"
     "  --parameter P=... 1,2,8 or 1..8 or 0..1:0.25, for {P}; one command: its values compete\n"
@@ -200,7 +201,8 @@ static int take_run_value(options *o, const char *name, const char *value)
         i = ab_measure_of(value);
         o->run.measure = i < 0 ? AB_WALL : (ab_measure)i;
         o->run.measured = 1;
-        return i < 0 ? usage_error("wall, cpu, user, system or memory is measured, not", value) : 0;
+        return i < 0 ? usage_error("wall, cpu, user, system, memory, instructions, cycles, branches or branch-misses "
+                                   "is measured, not", value) : 0;
     }
     if (!strcmp(name, "--timeout"))
         return take_number("seconds are needed, not", value, 0.001, 1e8, &o->run.timeout);

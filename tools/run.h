@@ -12,10 +12,14 @@
 #include "process.h"
 #include "write.h"
 
+#include "perf_counters.h"
+
 enum { AB_PARAMETERS = 4, AB_PREPARES = 64, AB_COMMANDS = 1000, AB_SEQS = 2 * AB_RULES };
 
 typedef enum ab_measure {
-    AB_WALL, AB_CPU, AB_USER, AB_SYSTEM, AB_PEAK, AB_REPORTED, AB_MEASURES
+    AB_WALL, AB_CPU, AB_USER, AB_SYSTEM, AB_PEAK, AB_REPORTED,
+    AB_INSTRUCTIONS, AB_CYCLES, AB_BRANCHES, AB_BRANCH_MISSES,      /* as PERF_METRIC_INSTRUCTIONS ... */
+    AB_MEASURES
 } ab_measure;
 
 typedef struct ab_run_opts {
@@ -58,6 +62,7 @@ typedef struct ab_commands {            /* what is going on                     
     size_t      n, rows;
     double      confidence;             /* of each row, so that all of them together have plan's  */
     double      tick;                   /* of reported numbers: their last decimal                */
+    uint32_t    counted;                /* counters of the processor: bits of perf_counters_opts  */
     perf_seq   *seq;                    /* [AB_SEQS] of each row: one for each rule that may say  */
                                         /* ACCEPT, then one for each that may say REJECT          */
     ab_error    e;
@@ -75,18 +80,34 @@ PERF_FN ab_run_opts ab_run_opts_default(void)
 /* The measure of that name, or -1. */
 PERF_FN int ab_measure_of(const char *name)
 {
-    static const char *const known[] = {"wall", "cpu", "user", "system", "memory"};
+    static const char *const known[AB_MEASURES] = {"wall", "cpu", "user", "system", "memory", "",
+                                                   "instructions", "cycles", "branches",
+                                                   "branch-misses"};
     int i;
 
-    for (i = 0; i < 5; i++)
-        if (!strcmp(name, known[i]))
+    for (i = 0; i < AB_MEASURES; i++)
+        if (*known[i] && !strcmp(name, known[i]))
             return i;
     return -1;
+}
+
+PERF_FN int ab_is_counter(ab_measure m)
+{
+    return m >= AB_INSTRUCTIONS && m <= AB_BRANCH_MISSES;
+}
+
+PERF_FN perf_counter ab_counter_of(ab_measure m)
+{
+    return (perf_counter)(PERF_COUNTER_INSTRUCTIONS + (m - AB_INSTRUCTIONS));
 }
 
 /* What a rule of the plan reads: memory rules the peak, unless a number is reported that may be one. */
 PERF_FN ab_measure ab_measured_(const ab_commands *c, int rule)
 {
+    const perf_metric metric = c->plan.rule[rule].metric;
+
+    if (metric >= PERF_METRIC_INSTRUCTIONS && metric <= PERF_METRIC_BRANCH_MISSES)
+        return (ab_measure)(AB_INSTRUCTIONS + (metric - PERF_METRIC_INSTRUCTIONS));
     if (c->o->reported && !(c->plan.kind[rule] == AB_MEMORY && c->o->unit &&
                             ab_misfit(&c->plan.rule[rule], c->o->unit)))
         return AB_REPORTED;
@@ -95,8 +116,12 @@ PERF_FN ab_measure ab_measured_(const ab_commands *c, int rule)
 
 PERF_FN const char *ab_measure_unit_(const ab_commands *c, ab_measure m)
 {
+    static const char *const counted[] = {"instructions", "cycles", "branches", "branch misses"};
+
     if (m == AB_PEAK)
         return "B";
+    if (ab_is_counter(m))
+        return counted[m - AB_INSTRUCTIONS];
     if (m != AB_REPORTED)
         return "ns";
     return c->o->unit ? c->o->unit : "";
@@ -110,8 +135,8 @@ PERF_FN double ab_measure_step_(const ab_commands *c, ab_measure m)
         return 1.0;
     if (m == AB_CPU)
         return 1e3;
-    if (m == AB_PEAK)
-        return -1.0;
+    if (m == AB_PEAK || ab_is_counter(m))
+        return -1.0;                    /* exact                                                  */
     return m == AB_REPORTED ? c->tick : 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
@@ -204,12 +229,70 @@ PERF_FN int ab_help_(ab_commands *c, const char *what, const char *text, pid_t *
     return 0;
 }
 
+/* Counters of what this process starts from now on, each from its exec on, with its children.  Where
+ * none is asked for they are closed.                                                             */
+PERF_FN perf_counters ab_count_begin_(const ab_commands *c)
+{
+    perf_counters_opts o = PERF_ZERO;
+    perf_counters      none = PERF_ZERO;
+
+    o.which = c->counted;
+    o.process = (int)getpid();
+    return c->counted ? perf_counters_open(&o) : none;
+}
+
+/* What they have counted into figure[], and closes them.  The name of one that has no figure; NULL:
+ * all have.                                                                                      */
+PERF_FN const char *ab_count_end_(const ab_commands *c, perf_counters *n, double *figure)
+{
+    const char *missing = NULL;
+    int         m;
+
+    (void)perf_counters_stop(n);
+    for (m = AB_INSTRUCTIONS; m <= AB_BRANCH_MISSES; m++) {
+        const perf_counter which = ab_counter_of((ab_measure)m);
+        figure[m] = 0.0;
+        if (!(c->counted & 1u << which))
+            continue;
+        figure[m] = n->value[which];
+        if (perf_counters_why(n, which))
+            missing = ab_measure_unit_(c, (ab_measure)m);
+    }
+    perf_counters_close(n);
+    return missing;
+}
+
+/* Which counters are asked for.  0: they are there; 2: not, and `text` says why. */
+PERF_FN int ab_counters_settle_(ab_commands *c, char *text, size_t cap)
+{
+    perf_counters n;
+    int           k, missing = 0;
+
+    for (k = 0; k < c->plan.rules; k++)
+        if (ab_is_counter(ab_measured_(c, k)))
+            c->counted |= 1u << ab_counter_of(ab_measured_(c, k));
+    n = ab_count_begin_(c);
+    for (k = 0; k < c->plan.rules && !missing; k++) {
+        const ab_measure m = ab_measured_(c, k);
+        const char      *why = ab_is_counter(m) ? perf_counters_why(&n, ab_counter_of(m)) : NULL;
+        if (!why)
+            continue;
+        snprintf(text, cap, "%s cannot be counted: %.300s", ab_measure_unit_(c, m), why);
+        missing = 2;
+    }
+    if (c->counted)
+        perf_counters_close(&n);
+    return missing;
+}
+
 /* Runs a command once and keeps what it took.  0, 1: interrupted, -1: a message. */
 PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
 {
     ab_command   *m = &c->contest[contest].command[i];
     ab_spawn_opts o;
     ab_ended      e;
+    perf_counters counters;
+    const char   *missing;
     pid_t         left;
     double        x = 0.0, tick = 0.0, figure[AB_MEASURES];
     int           k, r = ab_signal_ ? 1 : ab_help_(c, "--prepare", m->prepare, &left);
@@ -220,7 +303,9 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
     o.capture = c->o->reported != NULL;
     o.show = c->o->show_output;
     o.timeout = c->o->timeout;
+    counters = ab_count_begin_(c);
     r = ab_signal_ ? 1 : ab_run_one(m->word, &o, &e);
+    missing = ab_count_end_(c, &counters, figure);
     ab_helper_end(&left);
     if (r > 0 || ab_signal_) {
         if (r == 0)
@@ -242,6 +327,8 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
                                               : "printed no such number", 0);
     else if (o.capture && (!(x > 0.0) || !perf_is_finite_(x)))
         r = ab_command_fail_(c, contest, i, "printed a number that is not positive", 0);
+    else if (missing)
+        r = ab_command_fail_(c, contest, i, "had no counter: another program held them all the time", 0);
     free(e.text);
     if (r || !keep)
         return r;
@@ -894,7 +981,8 @@ PERF_FN void ab_run_names_(const ab_commands *c, ab_report *r, char **argv)
 {
     const ab_contest *t = &c->contest[0];
     static const char *const measure[] = {"wall time", "processor time", "user time", "system time",
-                                          "peak memory", "number it reports"};
+                                          "peak memory", "number it reports", "instructions",
+                                          "cycles", "branches", "branch misses"};
     size_t n = c->n > 1 ? 0 : t->n;
     char   text[80];
     int    k;
@@ -971,7 +1059,8 @@ PERF_FN void ab_run_rows_(const ab_commands *c, ab_report *r, ab_set *set)
 PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_run_opts *o,
                             char **argv)
 {
-    int r_ = -1;
+    char why[400];
+    int  r_ = -1;
 
     c->o = o;
     c->plan = r->plan;
@@ -981,6 +1070,11 @@ PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_
         r_ = ab_commands_read_(c, argv);
     if (!r_)
         r_ = ab_settle_metrics_(c);
+    if (!r_ && ab_counters_settle_(c, why, sizeof why)) {
+        ab_run_leave();
+        fprintf(stderr, "perf-ab: INCONCLUSIVE: %s\n", why);
+        return AB_INCONCLUSIVE;
+    }
     if (!r_) {
         c->confidence = 1.0 - (1.0 - c->plan.confidence) / (double)c->rows;
         if (perf_is_nan_(perf_confidence_(ab_reject_level(c->confidence, c->plan.rules))))

@@ -5,6 +5,7 @@
 #include "perf_counters.h"
 #include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -157,6 +158,38 @@ static void of_command(void)
     (void)close(gate[1]);
 }
 
+/* What this process starts later is counted from its exec on, and nothing of this process. */
+static void of_started_later(void)
+{
+    static char        sh[] = "sh", option[] = "-c", script[] = "(true); (true); (true)";
+    char              *word[] = {sh, option, script, NULL};
+    perf_counters_opts opts = {0, 0, 0, 0};
+    perf_counters      c;
+    pid_t              child;
+    int                status;
+
+    opts.process = (int)getpid();
+    c = perf_counters_open(&opts);
+    touch_pages();
+    if (posix_spawnp(&child, "sh", NULL, NULL, word, environ))
+        abort();
+    touch_pages();
+    (void)waitpid(child, &status, 0);
+    touch_pages();
+    (void)perf_counters_stop(&c);
+    if (!perf_counters_why(&c, PERF_COUNTER_PAGE_FAULTS))
+        CHECK(c.value[PERF_COUNTER_PAGE_FAULTS] > 50, "%s", perf_counters_text(&c));
+    printf("started later: %s\n", perf_counters_text(&c));
+    perf_counters_close(&c);
+    opts.process = (int)getpid();
+    c = perf_counters_open(&opts);
+    touch_pages();
+    touch_pages();
+    (void)perf_counters_stop(&c);
+    CHECK(!(c.value[PERF_COUNTER_PAGE_FAULTS] > 0.0), "own faults: %s", perf_counters_text(&c));
+    perf_counters_close(&c);
+}
+
 int main(void)
 {
     const int before = descriptors();
@@ -166,6 +199,7 @@ int main(void)
     after_fork();
     closed_early();
     of_command();
+    of_started_later();
     CHECK(descriptors() == before, "%d files left", descriptors() - before);
     return check_done();
 }

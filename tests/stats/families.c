@@ -173,10 +173,15 @@ static void rules(void)
         {"no regression beyond 2 % on mean", PERF_RULE_NO_REGRESSION, PERF_METRIC_MEAN, 2.0},
         {"no regression beyond 0 %", PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 5e-324},
         {"speedup >= 1.2 on throughput", PERF_RULE_SPEEDUP, PERF_METRIC_THROUGHPUT, 1.2},
+        {"instructions down >= 5 %", PERF_RULE_REDUCTION, PERF_METRIC_INSTRUCTIONS, 5.0},
+        {"down >= 5 % on cycles", PERF_RULE_REDUCTION, PERF_METRIC_CYCLES, 5.0},
+        {"branches no more than 2 % worse", PERF_RULE_NO_REGRESSION, PERF_METRIC_BRANCHES, 2.0},
+        {"branch-misses no more than 3", PERF_RULE_NO_REGRESSION, PERF_METRIC_BRANCH_MISSES, 3.0},
+        {"Branch misses down >= 4%", PERF_RULE_REDUCTION, PERF_METRIC_BRANCH_MISSES, 4.0},
     };
     static const char *const bad[] = {"", "speedup", "speedup >= ", "speedup >= -1", "speedup >= 0",
         "speedup > 1.3", "down >= 100 %", "down >= 20 % on p42", "speedup >= 1.3 please",
-        "no regression", "faster", "speedup >= 1e3", "down >= nan", "speedup >= 99999999999999999",
+        "no regression", "no more", "cycles", "down >= 5 % worse", "faster", "speedup >= 1e3", "down >= nan", "speedup >= 99999999999999999",
         "speedup >= 1.3x on", "no regression beyond %"};
     perf_rule r;
     size_t    i;

@@ -1,0 +1,51 @@
+#!/bin/sh
+# perf-ab run: instructions of commands, where a processor counts them (shim.c) and where none does.
+#     run.sh PERF-AB
+. "$(dirname "$0")/../lib.sh"
+tool=$1
+[ "$tool" != none ] || missing "perf-ab was not built: it needs Jansson"
+[ "$(uname -s)" = Linux ] || missing "counters are Linux' alone"
+need gcc
+start_work
+cd "$work"
+
+# asks STATUS WORD ARGUMENT...: perf-ab run with counters; its status and a line of what it says
+asks()
+{
+    wanted=$1
+    word=$2
+    shift 2
+    tried=$((tried + 1))
+    status=0
+    LD_PRELOAD=$work/shim.so "$tool" run "$@" >said 2>&1 || status=$?
+    [ "$status" -eq "$wanted" ] || fail "$*: status $status, not $wanted: $(cat said)"
+    grep -q -e "$word" said || fail "$*: no '$word' in: $(cat said)"
+}
+
+try 'a processor with counters' gcc -shared -fPIC -O1 "$root/tests/counters/shim.c" -o shim.so -ldl
+a='echo 2000000 >count'
+b='echo 1800000 >count'
+asks 0 'instructions down by >= 5.0 %' --shell --accept 'instructions down >= 5 %' -- "$a" -- "$b"
+grep -q '4000000 instr\|4e+06 instructions' said || fail "two millions of event 1: $(cat said)"
+asks 1 REJECT --shell --accept 'instructions down >= 5 %' -- "$b" -- "$a"
+asks 0 'cycles no more than 2.0 % worse' --shell --accept 'cycles no more than 2 % worse' -- "$a" -- "$b"
+asks 1 REJECT --shell --accept 'branch-misses no more than 2 % worse' -- "$b" -- "$a"
+asks 0 ACCEPT --shell --accept 'instructions down >= 5 %' --accept 'time no more than 400 % worse' -- "$a" -- "$b"
+asks 0 '(instructions)' --shell --measure instructions --accept 'speedup >= 1.05' --save saved.json -- "$a" -- "$b"
+NEVER=1 asks 3 'had no counter' --shell --measure cycles -- true -- true
+tried=$((tried + 1))
+"$tool" saved.json --accept 'instructions down >= 5 %' >said 2>&1 || fail "what was saved: $(cat said)"
+tried=$((tried + 1))
+"$tool" saved.json --accept 'cycles down >= 5 %' >said 2>&1 && fail "instructions as cycles: $(cat said)"
+grep -q 'is in instructions: that is no such count' said || fail "instructions as cycles: $(cat said)"
+
+# Where no counter is: a verdict, and why.  Machines that have them count, and then decide something.
+status=0
+tried=$((tried + 1))
+"$tool" run --pairs 6 --accept 'instructions down >= 90 %' -- true -- true >said 2>&1 || status=$?
+case $status in
+2) grep -q 'INCONCLUSIVE: instructions cannot be counted: \|INCONCLUSIVE: 1 benchmark' said || fail "no reason: $(cat said)" ;;
+1) ;;
+*) fail "status $status: $(cat said)" ;;
+esac
+finish

@@ -1,0 +1,86 @@
+/* A processor with counters, for perf-ab run: preloaded, it answers perf_event_open.  A counter's
+ * value is the number that the command under test left in the file "count", times one plus the
+ * number of the event, added up over all commands. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST = 1024 };
+static int event_of[MOST];                      /* 1 + its number; 0: not ours */
+
+static int opens(const struct perf_event_attr *attr, int process)
+{
+    int fd;
+
+    if (!attr->inherit || !attr->enable_on_exec || process != getpid() || attr->type != PERF_TYPE_HARDWARE)
+        return -1;
+    fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    event_of[fd] = 1 + (int)attr->config;
+    (void)remove("count");
+    return fd;
+}
+
+long syscall(long number, ...)
+{
+    long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    va_list a;
+    long    x[6];
+    int     i;
+
+    va_start(a, number);
+    for (i = 0; i < 6; i++)
+        x[i] = va_arg(a, long);
+    va_end(a);
+    if (number == SYS_perf_event_open)
+        return opens((const struct perf_event_attr *)x[0], (int)x[1]);
+    return real(number, x[0], x[1], x[2], x[3], x[4], x[5]);
+}
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    ssize_t (*real)(int, void *, size_t) = (ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
+    uint64_t at[3] = {0, 5, 5};
+    FILE    *file;
+    double   count = 0.0;
+
+    if (fd < 0 || fd >= MOST || !event_of[fd] || n != sizeof at)
+        return real(fd, to, n);
+    file = fopen("count", "r");
+    if (file && fscanf(file, "%lf", &count) == 1)
+        at[0] = (uint64_t)count * (uint64_t)event_of[fd];
+    if (file)
+        (void)fclose(file);
+    else if (getenv("NEVER"))
+        at[2] = 0;
+    memcpy(to, at, sizeof at);
+    return sizeof at;
+}
+
+int ioctl(int fd, unsigned long order, ...)
+{
+    int (*real)(int, unsigned long, ...) = (int (*)(int, unsigned long, ...))dlsym(RTLD_NEXT, "ioctl");
+    va_list a;
+    void   *p;
+
+    va_start(a, order);
+    p = va_arg(a, void *);
+    va_end(a);
+    return fd >= 0 && fd < MOST && event_of[fd] ? 0 : real(fd, order, p);
+}
+
+int close(int fd)
+{
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "close");
+
+    if (fd >= 0 && fd < MOST)
+        event_of[fd] = 0;
+    return real(fd);
+}
