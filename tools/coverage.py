@@ -12,7 +12,7 @@ any program ran it; so does each way of a branch.  Ways that only a C++ exceptio
     --only WORD       run only the tests of this suite, or whose name contains this; may be given again
     --missing HEADER  also print this header's lines that never ran, with ways that were never taken (which of how
                       many, counted from 1), and the functions they are in
-    --markdown        the table as docs/coverage.md has it
+    --markdown        the table as tests/coverage.md has it
 
 Children that end by check_exit() of tests/check.h leave counts, those that end by a signal do not; scripts that
 build programs are run with a compiler that adds --coverage.  Needs gcc, gcov, meson.  The faults alone take ten minutes."""

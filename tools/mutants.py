@@ -11,7 +11,7 @@ no test fails on has survived, and is printed with its line.  Without HEADER tho
     --seed S     another draw (1)
     --only NAME  only places in functions whose name contains this
 
-Some survivors are equivalent: docs/coverage.md lists those that were looked at, with the reason.  The
+Some survivors are equivalent: tests/coverage.md lists those that were looked at, with the reason.  The
 exit status is 1 when one survived that is not listed there.  Needs gcc."""
 import argparse
 import concurrent.futures
@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KNOWN = ROOT / "docs" / "coverage.md"
+KNOWN = ROOT / "tests" / "coverage.md"
 ORACLE = ROOT / "tests" / "data" / "oracle"
 HOT = "-DPERF_TEST_HOT"        # else a test with a clock of its own never takes the hot path
 # header: its tests, those that notice most first; a source, and what it is run with; -D... is for the compiler.
@@ -129,7 +129,7 @@ def tell(mutant, noticed):
 
 
 def listed():
-    """The lines of code that docs/coverage.md gives a reason for: - `` code ``: reason"""
+    """The lines of code that tests/coverage.md gives a reason for: - `` code ``: reason"""
     text = KNOWN.read_text() if KNOWN.exists() else ""
     return {" ".join(code.split()) for code in re.findall(r"^- `` (.*?) ``:", text, re.M | re.S)}
 
