@@ -133,7 +133,8 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   perf_put_baseline_  the table of a check
  *   perf_baseline_of_   a check in which the run itself may count as saved
  *   perf_baseline_count_  decisions of the entries, and of all
- *   perf_put_outlook_   what a baseline can find, and for how long                               */
+ *   perf_put_outlook_   what a baseline can find, and for how long
+ *   perf_change_, perf_change_error_  a change in a history and its error: perf-ab history, too  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -913,6 +914,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 #define PERF_CHANGE_RUNS_   10  /* fewer, this one included, say too little about what lasts      */
 #define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
 #define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
+#define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
 
@@ -925,35 +927,51 @@ typedef struct perf_change_ {
     double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
 } perf_change_;
 
-/* The lag-1 correlation of residuals that add up to 0.  They take some of it away: about (1 + 3
- * rho) / n for a mean, twice that for two (Kendall 1954).  0 .. 0.95.                            */
-PERF_COLD_FN_ double perf_residuals_rho_(const double *residual, size_t n)
+/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes some
+ * of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three times
+ * that.                                                                                          */
+PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_t lag)
 {
-    const double most = 0.95;
-    double       xx = 0.0, xy = 0.0, rho;
-    size_t       i;
+    double xx = 0.0, xy = 0.0, rho;
+    size_t i;
 
     for (i = 0; i < n; i++) {
         xx += residual[i] * residual[i];
-        if (i)
-            xy += residual[i] * residual[i - 1];
+        if (i >= lag)
+            xy += residual[i] * residual[i - lag];
     }
     if (!(xx > 0.0))
         return 0.0;
     rho = xy / xx;
-    rho += 2.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
+    rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
     if (rho < 0.0)
         return 0.0;
-    return rho < most ? rho : most;
+    return rho < PERF_CHANGE_ALIKE_ ? rho : PERF_CHANGE_ALIKE_;
+}
+
+/* Runs that resemble their neighbours count less: by this factor.  With a noise of each run beside
+ * what lasts, the correlation begins lower than it goes on.                                      */
+PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
+{
+    const double one = perf_residuals_lag_(residual, n, 1);
+    double       lasts = one, next;
+
+    if (one * one * PERF_CAST_(double, n) > 9.0) {      /* three standard deviations              */
+        next = perf_residuals_lag_(residual, n, 2) / one;
+        if (next > lasts)
+            lasts = next;
+    }
+    if (lasts > PERF_CHANGE_ALIKE_)
+        lasts = PERF_CHANGE_ALIKE_;
+    return 1.0 + 2.0 * one / (1.0 - lasts);
 }
 
 /* Fills in what residuals say of a change whose standard error is `scale` times theirs if they are
- * independent.  Runs that resemble their neighbours count less: by (1 - rho) / (1 + rho).        */
+ * independent.                                                                                   */
 PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                       double scale)
 {
-    const double rho = perf_residuals_rho_(residual, n), least = 0.001;
-    const double fewer = (1.0 + rho) / (1.0 - rho);
+    const double fewer = perf_residuals_fewer_(residual, n), least = 0.001;
     double       squares = 0.0, sd;
     size_t       i;
 

@@ -1,25 +1,31 @@
 /* change.h - where did a history change?  Change points of a series of medians.
  *
- * A series is cut where the mean ranks of both sides differ most, then both pieces again.  A cut
- * counts if none of 399 shuffled series has one as large.  Blocks are shuffled, not single values,
- * as neighbours in a history are alike: days of a week, states of a machine that last.
+ * Of all stretches of a series the one is found that differs most from what lies outside it; a step
+ * is a stretch up to the end.  It counts if Student's t says so, with an error that is wider the
+ * more a value resembles those before (days of a week, states of a machine that last).  A line
+ * through the series is asked, too, for creeps.  Then the pieces are looked at.
+ * perf_results.h asks the same of its 30 runs, for one change for the worse: the error is its.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_CHANGE_H
 #define PERF_TOOLS_CHANGE_H
 
 #include "judge.h"
+#include "perf_results.h"
 
 enum {
     CHANGE_LEAST = 5,                   /* values on each side of a cut                           */
     CHANGE_MOST = 16,                   /* cuts of one series                                     */
-    CHANGE_SHUFFLES = 399,
-    CHANGE_BLOCKS = 20,                 /* at least so many blocks, none longer than ...          */
-    CHANGE_BLOCK = 7
+    CHANGE_NEAR = 2,                    /* neighbours on each side that tell whether one lies off */
+    CHANGE_FULL = 2048                  /* of more places only so many are tried, then those near */
 };
+
+#define CHANGE_P   0.003                /* chance of error of one look, two-sided                 */
+#define CHANGE_OFF 2.4                  /* off is what lies so many times as far as nine of ten   */
 
 typedef struct change_point {
     size_t at;                          /* the first value of the new level                       */
     double ratio;                       /* median of the new level over that before               */
+    int    creeps;                      /* 1: a line says it better than a step                   */
 } change_point;
 
 typedef struct changes {
@@ -27,119 +33,188 @@ typedef struct changes {
     size_t       n;
 } changes;
 
-/* A number of a fixed sequence: the same history always has the same answer. */
-PERF_FN uint64_t change_random(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+/* A stretch y[from .. to) of a series. */
+typedef struct change_stretch {
+    size_t from, to;                    /* to 0: there is none                                    */
+    double between;                     /* sum of squares between it and the rest                 */
+    double p;                           /* of no change; 1 and more: nothing                      */
+} change_stretch;
 
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-/* Ranks of n values, from 1; equal ones get the middle of theirs. */
-PERF_FN void change_ranks(const double *x, size_t n, double *rank)
+/* Logs of the values; one that lies far off its neighbours is moved in. */
+PERF_FN void change_logs(const double *x, size_t n, double *y)
 {
-    size_t i, j;
+    double *off = (double *)ab_grow(NULL, 2 * n, sizeof *off), *sorted = off + n, most;
+    double  near[2 * CHANGE_NEAR + 1];
+    size_t  i, k, from, to;
 
     for (i = 0; i < n; i++) {
-        size_t below = 0, same = 0;
-        for (j = 0; j < n; j++) {
-            below += x[j] < x[i];
-            same += !(x[j] < x[i]) && !(x[j] > x[i]);
-        }
-        rank[i] = (double)below + 0.5 * (double)(same + 1);
+        from = i < CHANGE_NEAR ? 0 : i - CHANGE_NEAR;
+        to = i + CHANGE_NEAR < n ? i + CHANGE_NEAR + 1 : n;
+        for (k = from; k < to; k++)
+            near[k - from] = perf_log_(x[k]);
+        y[i] = ab_statistic(near, to - from, PERF_METRIC_P50);
+        off[i] = perf_log_(x[i]) - y[i];
+        sorted[i] = ab_abs(off[i]);
     }
+    perf_sort_values_(sorted, n);
+    most = CHANGE_OFF * perf_quantile_(sorted, n, 0.9);
+    for (i = 0; i < n; i++) {
+        if (off[i] > most)
+            off[i] = most;
+        if (off[i] < -most)
+            off[i] = -most;
+        y[i] += off[i];
+    }
+    free(off);
 }
 
-/* The cut with the largest difference of mean ranks, weighted by the lengths; *at: where. */
-PERF_FN double change_largest(const double *rank, size_t n, size_t *at)
+/* The p of a change: `scale` times the residuals' deviation is its error; tries: places where it
+ * might have been.                                                                               */
+PERF_FN double change_p(const double *residual, size_t n, double size, double scale, double tries)
 {
-    const double middle = 0.5 * (double)(n + 1);
-    double       sum = 0.0, best = -1.0, weight, size;
-    size_t       i;
+    perf_change_ change;
 
-    for (i = 1; i + CHANGE_LEAST <= n; i++) {
-        sum += rank[i - 1] - middle;
-        if (i < CHANGE_LEAST)
-            continue;
-        weight = perf_sqrt_((double)i * (double)(n - i));
-        size = ab_abs(sum) / weight;
-        if (size > best) {
-            best = size;
-            *at = i;
+    memset(&change, 0, sizeof change);
+    perf_change_error_(&change, residual, n, scale);
+    return 2.0 * tries * perf_t_cdf_(-ab_abs(size) / change.se, change.df);
+}
+
+/* The best stretch with low->from <= from <= high->from, every `step`, the same of its end.  sum[i]:
+ * of the first i values, which add up to 0.  The rest, before and behind, is no shorter than a level. */
+PERF_FN change_stretch change_search(const double *sum, size_t n, const change_stretch *low,
+                                     const change_stretch *high, size_t step)
+{
+    change_stretch best = {0, 0, -1.0, 2.0};
+    double         part, between;
+    size_t         i, j;
+
+    for (i = low->from; i <= high->from; i += step)
+        for (j = low->to; j <= high->to; j += step) {
+            if (i < CHANGE_LEAST || j < i + CHANGE_LEAST || (j < n && j + CHANGE_LEAST > n))
+                continue;
+            part = sum[j] - sum[i];
+            between = part * part * (1.0 / (double)(j - i) + 1.0 / (double)(n - j + i));
+            if (between > best.between) {
+                best.from = i;
+                best.to = j;
+                best.between = between;
+            }
         }
-    }
     return best;
 }
 
-/* Puts blocks of `length` values into another order. */
-PERF_FN void change_shuffle(const double *rank, size_t n, size_t length, double *to,
-                            uint64_t *state)
+/* The better of two. */
+PERF_FN change_stretch change_better(change_stretch a, change_stretch b)
 {
-    const size_t blocks = (n + length - 1) / length;
-    size_t      *order = (size_t *)ab_grow(NULL, blocks, sizeof *order), i, j, k, count = 0;
-
-    for (i = 0; i < blocks; i++) {
-        j = (size_t)(change_random(state) % (i + 1));
-        order[i] = order[j];
-        order[j] = i;
-    }
-    for (i = 0; i < blocks; i++)
-        for (k = order[i] * length; k < n && k < (order[i] + 1) * length; k++)
-            to[count++] = rank[k];
-    free(order);
+    return a.between >= b.between ? a : b;
 }
 
-/* 1: no shuffled series has a cut as large. */
-PERF_FN int change_is_one(const double *rank, size_t n, double size)
+/* Searches all stretches: of a long series first a part of them. */
+PERF_FN change_stretch change_find(const double *sum, size_t n)
 {
-    size_t   length = n / CHANGE_BLOCKS, unused = 0;
-    double  *shuffled = (double *)ab_grow(NULL, n, sizeof *shuffled);
-    uint64_t state = n;
-    int      i, is_one = 1;
+    const size_t   step = n / CHANGE_FULL + 1;
+    change_stretch low = {CHANGE_LEAST, 2 * CHANGE_LEAST, 0.0, 0.0}, high = {n, n, 0.0, 0.0}, best;
 
-    length = length > CHANGE_BLOCK ? CHANGE_BLOCK : length;
-    length = length < 1 ? 1 : length;
-    for (i = 0; i < CHANGE_SHUFFLES && is_one; i++) {
-        change_shuffle(rank, n, length, shuffled, &state);
-        is_one = change_largest(shuffled, n, &unused) < size;
-    }
-    free(shuffled);
-    return is_one;
+    best = change_search(sum, n, &low, &high, step);
+    low.to = n;
+    best = change_better(best, change_search(sum, n, &low, &high, step));
+    if (step == 1 || !best.to)
+        return best;
+    low.from = best.from > step ? best.from - step : 0;
+    high.from = best.from + step < n ? best.from + step : n;
+    low.to = best.to == n ? n : best.to - step;
+    high.to = best.to + step < n ? best.to + step : n;
+    return change_better(best, change_search(sum, n, &low, &high, 1));
 }
 
-/* Cuts x[from .. to) where it changed, and the pieces again. */
-PERF_FN void change_cut(changes *c, const double *x, size_t from, size_t to)
+/* The stretch that differs most from the rest. */
+PERF_FN change_stretch change_step(const double *y, size_t n)
 {
-    const size_t n = to - from;
-    double      *rank, size;
-    size_t       at = 0;
-    int          is_one;
+    double        *sum = (double *)ab_grow(NULL, 2 * n + 1, sizeof *sum), *residual = sum + n + 1;
+    double         mean = 0.0, in, inside, outside;
+    change_stretch best;
+    size_t         i;
+
+    for (i = 0; i < n; i++)
+        mean += y[i] / (double)n;
+    for (sum[0] = 0.0, i = 0; i < n; i++)
+        sum[i + 1] = sum[i] + y[i] - mean;
+    best = change_find(sum, n);
+    if (best.to) {
+        in = (double)(best.to - best.from);
+        inside = (sum[best.to] - sum[best.from]) / in;
+        outside = -inside * in / ((double)n - in);
+        for (i = 0; i < n; i++)
+            residual[i] = y[i] - mean - (i >= best.from && i < best.to ? inside : outside);
+        best.p = change_p(residual, n, inside - outside, perf_sqrt_(1.0 / in + 1.0 / ((double)n - in)),
+                          best.to == n ? (double)n : 0.25 * (double)n * (double)n);
+    }
+    free(sum);
+    return best;
+}
+
+/* The p of the slope of the line of least squares. */
+PERF_FN double change_line(const double *y, size_t n)
+{
+    const double middle = 0.5 * ((double)n - 1.0);
+    double      *residual = (double *)ab_grow(NULL, n, sizeof *residual), p;
+    double       mean = 0.0, xx = 0.0, xy = 0.0, x;
+    size_t       i;
+
+    for (i = 0; i < n; i++) {
+        x = (double)i - middle;
+        mean += y[i] / (double)n;
+        xx += x * x;
+        xy += x * y[i];
+    }
+    for (i = 0; i < n; i++)
+        residual[i] = y[i] - mean - xy / xx * ((double)i - middle);
+    p = change_p(residual, n, xy / xx, 1.0 / perf_sqrt_(xx), 2.0);
+    free(residual);
+    return p;
+}
+
+PERF_FN void change_add(changes *c, size_t at, int creeps)
+{
+    if (c->n == CHANGE_MOST)
+        return;
+    c->point[c->n].at = at;
+    c->point[c->n++].creeps = creeps;
+}
+
+/* Cuts y[from .. to) where it changed, and the pieces again. */
+PERF_FN void change_cut(changes *c, const double *y, size_t from, size_t to)
+{
+    const size_t   n = to - from;
+    change_stretch best;
+    double         line;
 
     if (n < 2 * CHANGE_LEAST || c->n == CHANGE_MOST)
         return;
-    rank = (double *)ab_grow(NULL, n, sizeof *rank);
-    change_ranks(x + from, n, rank);
-    size = change_largest(rank, n, &at);
-    is_one = change_is_one(rank, n, size);
-    free(rank);
-    if (!is_one)
+    best = change_step(y + from, n);
+    line = change_line(y + from, n);
+    if (!best.to || !(best.p < CHANGE_P || line < CHANGE_P))
         return;
-    change_cut(c, x, from, from + at);
-    if (c->n < CHANGE_MOST)
-        c->point[c->n++].at = from + at;
-    change_cut(c, x, from + at, to);
+    change_cut(c, y, from, from + best.from);
+    change_add(c, from + best.from, line < best.p);
+    change_cut(c, y, from + best.from, from + best.to);
+    if (best.to == n)
+        return;
+    change_add(c, from + best.to, 0);
+    change_cut(c, y, from + best.to, to);
 }
 
-/* All changes of x[0 .. n). */
+/* All changes of x[0 .. n), which are above 0. */
 PERF_FN changes changes_of(const double *x, size_t n)
 {
+    double *y = (double *)ab_grow(NULL, n, sizeof *y);
     changes c;
     size_t  i, begin = 0, end;
 
     memset(&c, 0, sizeof c);
-    change_cut(&c, x, 0, n);
+    change_logs(x, n, y);
+    change_cut(&c, y, 0, n);
+    free(y);
     for (i = 0; i < c.n; i++) {
         end = i + 1 < c.n ? c.point[i + 1].at : n;
         c.point[i].ratio =
