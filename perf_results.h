@@ -927,9 +927,9 @@ typedef struct perf_change_ {
     double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
 } perf_change_;
 
-/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes some
- * of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three times
- * that.                                                                                          */
+/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes
+ * some of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three
+ * times that.                                                                                    */
 PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_t lag)
 {
     double xx = 0.0, xy = 0.0, rho;

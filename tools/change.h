@@ -79,8 +79,8 @@ PERF_FN double change_p(const double *residual, size_t n, double size, double sc
     return 2.0 * tries * perf_t_cdf_(-ab_abs(size) / change.se, change.df);
 }
 
-/* The best stretch with low->from <= from <= high->from, every `step`, the same of its end.  sum[i]:
- * of the first i values, which add up to 0.  The rest, before and behind, is no shorter than a level. */
+/* The best stretch with low->from <= from <= high->from, every `step`, the same of its end.
+ * sum[i]: of the first i values; all add up to 0.  What follows it is no shorter than a level.   */
 PERF_FN change_stretch change_search(const double *sum, size_t n, const change_stretch *low,
                                      const change_stretch *high, size_t step)
 {
@@ -131,7 +131,7 @@ PERF_FN change_stretch change_find(const double *sum, size_t n)
 PERF_FN change_stretch change_step(const double *y, size_t n)
 {
     double        *sum = (double *)ab_grow(NULL, 2 * n + 1, sizeof *sum), *residual = sum + n + 1;
-    double         mean = 0.0, in, inside, outside;
+    double         mean = 0.0, in, inside, outside, tries;
     change_stretch best;
     size_t         i;
 
@@ -146,8 +146,9 @@ PERF_FN change_stretch change_step(const double *y, size_t n)
         outside = -inside * in / ((double)n - in);
         for (i = 0; i < n; i++)
             residual[i] = y[i] - mean - (i >= best.from && i < best.to ? inside : outside);
-        best.p = change_p(residual, n, inside - outside, perf_sqrt_(1.0 / in + 1.0 / ((double)n - in)),
-                          best.to == n ? (double)n : 0.25 * (double)n * (double)n);
+        tries = best.to == n ? (double)n : 0.25 * (double)n * (double)n;
+        best.p = change_p(residual, n, inside - outside,
+                          perf_sqrt_(1.0 / in + 1.0 / ((double)n - in)), tries);
     }
     free(sum);
     return best;
