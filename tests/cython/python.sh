@@ -29,8 +29,11 @@ if python3 -c 'import numpy' 2>/dev/null; then
     try "in ten lines: $lines" [ "$lines" -le 10 ]
 fi
 if python3 -c 'import pytest' 2>/dev/null; then
-    cp "$root"/examples/python/*.py "$work/"
-    try 'the pytest recipe' python3 -m pytest -q -p no:cacheprovider test_speed.py
+    try 'the plugin for pytest' python3 "$root/tests/cython/plugin.py"
+    try 'without the compiled part it says so' sh -c 'PYTHONPATH=$1/plain python3 -m pytest -q -p no:cacheprovider \
+        --perfh-save x.json >plain-pytest.txt 2>&1; grep -q "ERROR: perfh: perfh.status needs the compiled part" plain-pytest.txt' - "$work"
+    cp "$root"/examples/python/test_speed.py "$work/"
+    try 'the example for pytest' python3 -m pytest -q -p no:cacheprovider test_speed.py
     cat >test_planted.py <<'EOT'
 from test_speed import WORDS, by_adding, by_joining
 
