@@ -408,6 +408,7 @@ typedef struct perf_main_ {
     perf_rule   rule;           /* of --compare                                                   */
     perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
     unsigned char *chosen;      /* 1: this entry of it                                            */
+    const char **rejected;      /* names of entries, for the writers; NULL at the end             */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -1496,6 +1497,30 @@ PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b
     return open;
 }
 
+/* Keeps the names of what is REJECT: --add marks it, so that it does not become what is normal.
+ * The names are copied behind their list.                                                        */
+PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+{
+    size_t i, n = 0, room = (b->rejected + 1) * sizeof *m->rejected;
+    char  *to;
+
+    for (i = 0; i < b->entries; i++)
+        if (b->entry[i].decision == PERF_REJECT)
+            room += strlen(b->entry[i].name) + 1;
+    m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
+    if (!m->rejected)
+        return;
+    to = PERF_PTR_(char *, m->rejected + b->rejected + 1);
+    for (i = 0; i < b->entries; i++) {
+        if (b->entry[i].decision != PERF_REJECT)
+            continue;
+        m->rejected[n++] = strcpy(to, b->entry[i].name);
+        to += strlen(to) + 1;
+    }
+    m->rejected[n] = PERF_CAST_(const char *, PERF_NULL_);
+    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+}
+
 /* Holds this run against the baseline; returns the exit status. */
 PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m)
 {
@@ -1515,6 +1540,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m)
         (void)fputs("\n", m->out);
         perf_main_verdicts_(m, &b);
         result = b.decision == PERF_REJECT;
+        perf_main_mark_(m, &b);
         if (!result && m->strict && perf_main_open_(m, &b)) {
             (void)fputs("--strict: not decided, exit status 3\n", m->out);
             result = 3;
@@ -1579,6 +1605,8 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         perf_main_outlook_(m, m->add);
     else if (m->add)
         result = 2;
+    m->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);
+    PERF_FREE(m->rejected);
     return result;
 }
 

@@ -39,6 +39,8 @@ PERF_BEGIN_DECLS
  * A change that came with a saved run is in the spread of the saved runs and hides there.  So the
  * runs are cut in two where they differ most, and a line is laid through them: what is worse than
  * the rule allows by either is a REJECT with `since`.  It ends with perf_baseline_save.
+ * An entry saved with a mark (perf_results_opts.rejected) is no part of a baseline: what was
+ * REJECTed stays REJECT until somebody accepts it, by `since` with the first such run.
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
  * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
@@ -362,6 +364,8 @@ typedef struct perf_figures_ {
     int                     run[PERF_READ_RUNS_ + 2];   /* its index                              */
     size_t                  count;
     const perf_read_entry_ *last;       /* the entry of the last; NULL: there is none             */
+    int                     rejected;   /* the first of the newest runs that were REJECTed one    */
+                                        /* after the other; -1: the last was not                  */
 } perf_figures_;
 
 typedef struct perf_checking_ {
@@ -389,14 +393,21 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
     size_t at = perf_read_find_(file, like), repeats = 0;
 
     found->count = 0;
+    found->rejected = -1;
     found->last = PERF_CAST_(const perf_read_entry_ *, PERF_NULL_);
     for (; perf_read_same_(file, at, like); at++) {
         const perf_read_entry_ *entry = file->order[at];
         if (saved && (entry->of_run < 0 || !file->run[entry->of_run].usable))
             continue;
+        if (saved && entry->level) {
+            if (entry->level == PERF_LEVEL_REJECTED_ && found->rejected < 0)
+                found->rejected = entry->of_run;
+            continue;
+        }
         figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
         if (!(figure > 0.0))
             continue;
+        found->rejected = -1;
         if (!found->last || entry->of_run != found->last->of_run) {
             repeats = 0;
             found->run[found->count++] = entry->of_run;
@@ -1117,13 +1128,15 @@ PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
     return 2.0 + 6.0 * age_s / span_s;
 }
 
-/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk. */
+/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  Where
+ * the newest runs were REJECTed there is none: what was a change then does not become the machine's
+ * doing by waiting.                                                                              */
 PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
 {
     double first = PERF_INF_, last = -PERF_INF_, span, age;
     size_t i;
 
-    if (found->count < 2)
+    if (found->count < 2 || found->rejected >= 0)
         return 0.0;
     for (i = 0; i < found->count; i++) {
         const double time_s = check->old.run[found->run[i]].time_s;
@@ -1169,17 +1182,37 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
     check->baseline->fresh++;
 }
 
+/* The number of a saved run among those of this machine and build, from 1. */
+PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
+{
+    size_t number = 0;
+    int    i;
+
+    for (i = 0; i <= run; i++)
+        if (check->old.run[i].ours)
+            number++;
+    return number;
+}
+
+/* Notes that the change came with that saved run. */
+PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
+                                        perf_baseline_entry *entry)
+{
+    entry->since = check->old.run[run].id;
+    entry->since_label = check->old.run[run].label;
+    entry->since_number = perf_baseline_number_(check, run);
+}
+
 /* Turns the verdict into a REJECT where the saved runs show a change themselves.  Wrong outputs and
  * a REJECT of this run against all stay what they are; the first says more, the second counts.   */
 PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
                                         const perf_figures_ *saved, perf_baseline_entry *entry)
 {
-    const perf_read_ *old = &check->old;
-    perf_verdict     *verdict = &entry->verdict;
-    const double      level = 1.0 - check->opts.confidence;
-    perf_change_      change;
-    perf_interval     interval;
-    int               run, i;
+    perf_verdict *verdict = &entry->verdict;
+    const double  level = 1.0 - check->opts.confidence;
+    perf_change_  change;
+    perf_interval interval;
+    int           run;
 
     if (check->opts.rule.kind != PERF_RULE_NO_REGRESSION || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;
@@ -1189,16 +1222,12 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
     entry->creeps = change.at == 0;
     entry->since = check->now.run[0].id;
     entry->since_label = check->now.run[0].label;
-    entry->since_number = judged->k + 1;
-    if (change.at < judged->k) {
+    entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old.runs) - 1) + 1;
+    run = saved->rejected;
+    if (change.at < judged->k)
         run = saved->run[change.at];
-        entry->since = old->run[run].id;
-        entry->since_label = old->run[run].label;
-        entry->since_number = 0;
-        for (i = 0; i <= run; i++)
-            if (old->run[i].ours)
-                entry->since_number++;
-    }
+    if (run >= 0)
+        perf_baseline_began_(check, run, entry);
     if (verdict->decision == PERF_REJECT && entry->p < 2.0 * change.p)
         return;
     interval.low = interval.high = interval.estimate = change.size;
@@ -1242,6 +1271,8 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     judged.y = saved.value;
     entry->spread = perf_logs_spread_(judged.y, judged.k);
     entry->verdict = perf_judge_(check, &judged, &entry->p);
+    if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
+        perf_baseline_began_(check, saved.rejected, entry);
     perf_baseline_since_(check, &judged, &saved, entry);
 }
 

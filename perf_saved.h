@@ -40,6 +40,9 @@ typedef struct perf_results_opts {  /* zero = default                           
     const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
     const char *label;          /* of what was measured, as a commit; NULL: PERF_RUN_LABEL of the */
                                 /* environment, or none                                           */
+    const char *const *rejected;        /* names of entries, NULL at the end, that a check has    */
+                                /* REJECTed: saved with a mark, and no part of a baseline until   */
+                                /* perf-ab history --accept-change; NULL: none                    */
 } perf_results_opts;
 
 /* What was measured under a name. */
@@ -354,7 +357,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     perf_saved_bucket_ *bucket;
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
-    const char *const  *context;
+    const char *const  *context, *const *rejected;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
@@ -564,6 +567,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     saving.run = perf_run_here_(opts);
     saving.clock = perf_clock();
     saving.context = opts->context;
+    saving.rejected = opts->rejected;
     if (opts->items) {
         perf_saving_items_(&saving, opts);
         return saving;
@@ -1019,7 +1023,12 @@ typedef struct perf_read_entry_ {
     size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
+    int         level;                  /* PERF_LEVEL_...                                         */
 } perf_read_entry_;
+
+/* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
+ * before a change that was accepted, it does not.                                                */
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *compiler, *build, *label;
@@ -1028,6 +1037,7 @@ typedef struct perf_read_run_ {
     size_t      from, to;               /* its text                                               */
     int         ours;                   /* 1: of this machine and build, and not this very run    */
     int         usable;                 /* 1: ours, and not left out                              */
+    int         marked;                 /* 1: some entry of it is not of the normal level         */
 } perf_read_run_;
 
 typedef struct perf_read_ {
@@ -1064,12 +1074,22 @@ PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *ent
         file->entry[file->entries++] = *entry;
 }
 
+/* The member "level"; what is not known counts as normal. */
+PERF_COLD_FN_ int perf_read_level_(perf_read_ *file)
+{
+    const char *level = perf_read_string_(&file->in);
+
+    if (!strcmp(level, "rejected"))
+        return PERF_LEVEL_REJECTED_;
+    return strcmp(level, "past") ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
+}
+
 /* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP };
+    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP, LEVEL };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
-                                        PERF_NULL_};
+                                        "level", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     size_t           candidate = 0, candidates = 0;
@@ -1085,6 +1105,8 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             entry.run = perf_read_string_(&file->in);
         } else if (member == STEP) {
             entry.step = perf_read_figure_(&file->in);
+        } else if (member == LEVEL) {
+            entry.level = perf_read_level_(file);
         } else if (member == CANDIDATE) {
             candidate = file->values;
             candidates = perf_read_times_(file);
@@ -1116,9 +1138,9 @@ PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
 /* A scope, or a counter, which has no median and may hold any number. */
 PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, FIGURE };
-    static const char *const names[] = {"name", "run", "calls", "p50", "p95", "p99", "mean",
-                                        PERF_NULL_};
+    enum { NAME, RUN, LEVEL, FIGURE };
+    static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
+                                        "mean", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     int              member, i;
@@ -1132,6 +1154,8 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
             entry.name = perf_read_string_(&file->in);
         else if (member == RUN)
             entry.run = perf_read_string_(&file->in);
+        else if (member == LEVEL)
+            entry.level = perf_read_level_(file);
         else
             entry.figure[member - FIGURE] = perf_read_or_null_(file);
     }
@@ -1151,7 +1175,7 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
     static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
                                         "time", "load", PERF_NULL_};
     perf_members_  members = {names, 0, {0}};
-    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0};
+    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
     const char   **text[TEXTS];
     int            member;
 
@@ -1227,6 +1251,8 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
             entry->of_run = entry[-1].of_run;
         else
             entry->of_run = perf_read_run_index_(file, entry->run);
+        if (entry->level && entry->of_run >= 0)
+            file->run[entry->of_run].marked = 1;
     }
     qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
 }
@@ -1540,8 +1566,8 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
     perf_member_close_(json, ']');
 }
 
-/* 1: that run of the old file stays when one is added: another run, among the newest.  Entries that
- * name no run (-1) stay.                                                                         */
+/* 1: that run of the old file stays when one is added: another run, among the newest.  Those with a
+ * mark have room of their own: they push no others out.  Entries that name no run (-1) stay.     */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 {
     const perf_read_ *old = saving->old;
@@ -1552,7 +1578,8 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
     if (!strcmp(old->run[run].id, saving->run.id))
         return 0;
     for (i = PERF_CAST_(size_t, run) + 1; i < old->runs; i++)
-        if (strcmp(old->run[i].id, saving->run.id) != 0)
+        if (strcmp(old->run[i].id, saving->run.id) != 0 &&
+            old->run[i].marked == old->run[run].marked)
             later++;
     return later + 1 < PERF_KEEP_RUNS_;
 }
@@ -1566,12 +1593,19 @@ PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size
 }
 
 /* Begins an entry of ours. */
-PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const char *name, const char *run)
+PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *saving,
+                                        const char *name)
 {
+    const char *const *rejected = saving->rejected;
+
     json->line = 1;
     perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
     perf_member_text_(json, "name", name);
-    perf_member_text_(json, "run", run);
+    perf_member_text_(json, "run", saving->run.id);
+    while (rejected && *rejected && strcmp(*rejected, name) != 0)
+        rejected++;
+    if (rejected && *rejected)
+        perf_member_text_(json, "level", "rejected");
 }
 
 /* The entries that are kept, as they stood in the old file, then ours: loops, or scopes. */
@@ -1586,13 +1620,13 @@ PERF_COLD_FN_ void perf_put_entries_(perf_writer_ *json, const perf_saving_ *sav
             perf_put_old_(json, old, entry->from, entry->to);
     }
     for (i = 0; scopes && i < saving->scopes; i++) {
-        perf_put_entry_head_(json, saving->scope[i].row.name, saving->run.id);
+        perf_put_entry_head_(json, saving, saving->scope[i].row.name);
         perf_put_scope_json_(json, saving, &saving->scope[i]);
         perf_member_close_(json, '}');
     }
     for (i = 0; !scopes && i < saving->loops; i++) {
         const perf_saved_ *loop = &saving->loop[i];
-        perf_put_entry_head_(json, loop->name, saving->run.id);
+        perf_put_entry_head_(json, saving, loop->name);
         if (loop->ab)
             perf_put_ab_json_(json, saving, loop);
         else

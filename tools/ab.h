@@ -122,6 +122,7 @@ typedef struct ab_run {
     char     *machine;                  /* NULL: the file does not say                            */
     char     *label;                    /* of what was measured, as a commit; NULL: no label      */
     double    time;                     /* seconds since the epoch; 0: the file does not say      */
+    int       level;                    /* PERF_LEVEL_... of perf_saved.h                         */
     ab_values v[2];
 } ab_run;
 

@@ -40,6 +40,7 @@ typedef struct history {
     const char **file;
     size_t       files;
     const char  *json, *html, *markdown;        /* where they go; NULL: nowhere                   */
+    const char  *accept;                /* of --accept-change; NULL: none                         */
 } history;
 
 PERF_FN const char *history_machine(const ab_run *run)
@@ -233,6 +234,12 @@ PERF_FN void history_curve(FILE *f, const history_row *r, int utf8)
     }
 }
 
+/* 1: somebody has accepted the change: the runs before it are marked as past. */
+PERF_FN int history_accepted(const history_row *r, size_t k)
+{
+    return r->point[r->changes.point[k].at - 1].run->level == PERF_LEVEL_PAST_;
+}
+
 /* "+12.0 % since run 31 of 60 (1f3a9c, 2026-11-25)". */
 PERF_FN ab_text history_since(const history_row *r, size_t k)
 {
@@ -248,7 +255,8 @@ PERF_FN ab_text history_since(const history_row *r, size_t k)
         *date = '\0';
     if (*label || *date)
         snprintf(words, sizeof words, " (%.40s%s%s)", label, *label && *date ? ", " : "", date);
-    snprintf(t.s, sizeof t.s, "%.40s since run %zu of %zu%s", size.s, c->at + 1, r->n, words);
+    snprintf(t.s, sizeof t.s, "%.40s since run %zu of %zu%s%s", size.s, c->at + 1, r->n, words,
+             history_accepted(r, k) ? ", accepted" : "");
     return t;
 }
 
@@ -272,6 +280,28 @@ PERF_FN void history_print_changes(FILE *f, const history *h)
             }
             putc('\n', f);
         }
+}
+
+/* Runs that a check has REJECTed, and nobody has accepted. */
+PERF_FN void history_print_rejected(FILE *f, const history *h)
+{
+    size_t i, k, n, first;
+
+    for (i = 0; i < h->n; i++) {
+        const history_row *r = &h->row[i];
+        n = first = 0;
+        for (k = r->n; k > 0; k--)
+            if (r->point[k - 1].run->level == PERF_LEVEL_REJECTED_) {
+                first = k;
+                n++;
+            }
+        if (!n)
+            continue;
+        fputs("  REJECTed and kept out of the baseline: ", f);
+        ab_print_name(f, r->s->name);
+        fprintf(f, ", %zu run%s since run %zu of %zu", n, n == 1 ? "" : "s", first, r->n);
+        fputs("; --accept-change takes them in\n", f);
+    }
 }
 
 PERF_FN void history_table(FILE *f, const history *h)
@@ -308,6 +338,7 @@ PERF_FN void history_table(FILE *f, const history *h)
     fputs("  change: the last run against the median of those before it; what changed most comes "
           "first\n", f);
     history_print_changes(f, h);
+    history_print_rejected(f, h);
 }
 
 /* ---- JSON ---- */
@@ -329,7 +360,10 @@ PERF_FN void history_json(FILE *f, const history *h)
         ab_json_member_(f, "change", r->change, ",\n     \"changes\": [");
         for (k = 0; k < r->changes.n; k++) {
             fprintf(f, "%s{\"at\": %zu, ", k ? ", " : "", r->changes.point[k].at);
-            ab_json_member_(f, "ratio", r->changes.point[k].ratio, "}");
+            ab_json_member_(f, "ratio", r->changes.point[k].ratio, ", ");
+            fprintf(f, "\"creeps\": %s, \"accepted\": %s}",
+                    r->changes.point[k].creeps ? "true" : "false",
+                    history_accepted(r, k) ? "true" : "false");
         }
         fputs("],\n     \"runs\": [", f);
         for (k = 0; k < r->n; k++) {
@@ -342,6 +376,9 @@ PERF_FN void history_json(FILE *f, const history *h)
                 ab_print_json(f, p->run->label);
                 fputs(", ", f);
             }
+            if (p->run->level)
+                fprintf(f, "\"level\": \"%s\", ",
+                        p->run->level == PERF_LEVEL_PAST_ ? "past" : "rejected");
             ab_json_member_(f, "time", p->time > 0.0 ? p->time : PERF_NAN_, ", ");
             if (p->high > 0.0) {
                 ab_json_member_(f, "low", p->low, ", ");
@@ -362,7 +399,7 @@ static const char history_style[] =
     "input{font:inherit;width:100%;box-sizing:border-box;padding:.4em;color:inherit;"
     "background:var(--bg);border:1px solid var(--line);border-radius:4px}"
     "svg{width:100%;height:auto}section[hidden]{display:none}"
-    ".run{fill:var(--a)}.whisker{stroke:var(--a);stroke-opacity:.4}"
+    ".run{fill:var(--a)}.rejected{fill:var(--bad)}.whisker{stroke:var(--a);stroke-opacity:.4}"
     ".level{stroke:var(--b);stroke-width:2}.cut{stroke:var(--bad);stroke-dasharray:4 3}"
     "@media(max-width:600px){body{margin:1em auto}svg text{font-size:22px}}\n";
 
@@ -462,7 +499,8 @@ PERF_FN void history_picture(FILE *f, const history_row *r)
             fprintf(f, "<line class=\"whisker\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
                        "y2=\"%.1f\"/>", x, x, page_at_(&s, p->low), page_at_(&s, p->high));
         t = ab_quantity(p->median, r->s->unit);
-        fprintf(f, "<circle class=\"run\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>run %zu", x,
+        fprintf(f, "<circle class=\"run%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>run %zu",
+                p->run->level == PERF_LEVEL_REJECTED_ ? " rejected" : "", x,
                 page_at_(&s, p->median), i + 1);
         if (p->run->label && *p->run->label) {
             fputs(", ", f);
@@ -585,6 +623,8 @@ PERF_FN int history_options(history *h, int argc, char **argv)
             file = &h->html;
         else if (!strcmp(argv[i], "--markdown"))
             file = &h->markdown;
+        else if (!strcmp(argv[i], "--accept-change"))
+            file = &h->accept;
         if (file && i + 1 < argc)
             *file = argv[++i];
         else if (argv[i][0] == '-' && argv[i][1])
@@ -664,6 +704,8 @@ PERF_FN int history_write(const history *h)
     return status ? status : written();
 }
 
+PERF_FN int accept_change(const history *h);    /* accept.h */
+
 PERF_FN int history_main(int argc, char **argv)
 {
     history h;
@@ -677,7 +719,7 @@ PERF_FN int history_main(int argc, char **argv)
         status = history_read(&h);
     if (!status) {
         history_rows(&h);
-        status = history_write(&h);
+        status = h.accept ? accept_change(&h) : history_write(&h);
     }
     for (i = 0; i < h.n; i++)
         free(h.row[i].point);

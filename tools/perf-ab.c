@@ -15,6 +15,7 @@
 #define _DARWIN_C_SOURCE
 
 #include "ab.h"
+#include "accept.h"
 #include "convert.h"
 #include "diagnose.h"
 #include "history.h"
@@ -40,6 +41,7 @@ static const char help[] =
     "       perf-ab convert FILE... --to F       in another tool's format: google go openmetrics csv\n"
     "                                            results; of .hlog: percentiles bars prometheus otlp\n"
     "       perf-ab history FILE...   medians of many runs as curves, and what changed for good\n"
+    "       perf-ab history --accept-change ENTRY[@RUN] FILE    the new level is the normal one\n"
     "       perf-ab diagnose TRACE...            five lines for traces of torch.profiler: what bounds\n"
     "                                            the program, where, what to try (docs/diagnose.md)\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"

@@ -4,6 +4,7 @@
 #define PERF_TOOLS_READ_JSON_H
 
 #include "json.h"
+#include "perf_saved.h"
 
 /* ---- perf_results, our own: docs/formats.md ---- */
 
@@ -54,6 +55,19 @@ PERF_FN int json_result_samples_(ab_json *j, json_t *b, ab_series *series, ab_re
     return failed;
 }
 
+/* Notes the mark of an entry with its run, which is the last one. */
+PERF_FN void json_result_level_(const json_t *b, ab_series *series)
+{
+    const char *level = json_text_(b, "level", "");
+
+    if (!series->runs)
+        return;
+    if (!strcmp(level, "rejected"))
+        series->run[series->runs - 1].level = PERF_LEVEL_REJECTED_;
+    else if (!strcmp(level, "past"))
+        series->run[series->runs - 1].level = PERF_LEVEL_PAST_;
+}
+
 PERF_FN int json_result_(ab_json *j, json_t *b)
 {
     const char  *name = json_text_(b, "name", NULL), *status = json_text_(b, "status", "");
@@ -81,6 +95,7 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
         failed = json_result_pairs_(j, b, series, m);
     else
         failed = json_result_samples_(j, b, series, m);
+    json_result_level_(b, series);
     return failed ? json_refuse_(j, series) : 0;
 }
 

@@ -33,6 +33,7 @@ cdef extern from "perf_saved.h" nogil:
         double time_s
         const char * *context
         const char *label
+        const char * *rejected
 
     ctypedef enum perf_baseline_kind:
         PERF_BASELINE_BENCH

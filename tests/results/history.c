@@ -214,6 +214,36 @@ static void changes(void)
     CHECK(found == 0 && since == 0, "nothing: %d, %d", found, since);
 }
 
+/* What is REJECTed is saved with a mark: it is REJECTed on every later night, pushes nothing out of the
+ * file, and what is as before is ACCEPTed.                                                         */
+static void rejected(void)
+{
+    static const char *const marks[] = {"a", NULL};
+    double             level[ENTRIES] = {1.15, 1, 1, 1, 1, 1};
+    perf_baseline      b;
+    perf_results_opts  o;
+    int                n;
+
+    history(12, ENTRIES, -1, 1.0, 0);
+    for (n = 12; n < 60; n++) {
+        b = check(n, ENTRIES, 1.15);
+        CHECK(b.entry[0].decision == PERF_REJECT && b.entry[0].runs == 12, "night %d: %s, %lu runs", n,
+              perf_decision_text(b.entry[0].decision), (unsigned long)b.entry[0].runs);
+        CHECK(b.entry[1].decision != PERF_REJECT && b.entry[1].runs == (size_t)(n < 42 ? n : 42), "night %d: %lu",
+              n, (unsigned long)b.entry[1].runs);
+        if (n > 12 && n < 42)
+            CHECK(b.entry[0].since_number == 13 && !strcmp(b.entry[0].since_label, "commit12") &&
+                      says(&b, "REJECT: since run 13 (commit12)\n"), "night %d", n);
+        perf_baseline_free(&b);
+        o = night(n, ENTRIES, level);
+        o.rejected = marks;
+        CHECK(perf_baseline_add(path, &o) == PERF_OK, "add");
+    }
+    b = check(60, ENTRIES, 1.0);
+    CHECK(b.entry[0].decision != PERF_REJECT && !b.entry[0].since && b.runs == 42, "it is back");
+    perf_baseline_free(&b);
+}
+
 int main(int argc, char **argv)
 {
     printf("seed %lu\n", (unsigned long)dice);
@@ -221,5 +251,6 @@ int main(int argc, char **argv)
     one_bad_run();
     kept();
     changes();
+    rejected();
     return check_done();
 }

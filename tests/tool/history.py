@@ -77,6 +77,47 @@ def changes(c):
     c.check(len(json.loads(merged.read_text())["benchmarks"]) == 60, "merged")
 
 
+def accept(c):
+    """REJECTed runs are shown; accepting a change marks what was before it, on the machine that has it."""
+    def entry(name, k, machine, factor, level=None):
+        e = {"name": name, "unit": "ns", "run": f"{machine}{k}", "step": 0.1, "samples": [round(100.1 * factor + 0.1 * (k % 3), 3)] * 3}
+        return e | ({"level": level} if level else {})
+
+    file = c.file("accept.json", json.dumps({
+        "perf_results": 1, "other": {"x": [1, 0.1]},
+        "runs": [{"run": f"{m}{k}", "time": 1795600000 + 86400 * k, "machine": m, "label": f"c{k}"} for m in "pq" for k in range(12)],
+        "benchmarks": [entry("a@b", k, m, 1.5 if m == "p" and k >= 8 else 1, "rejected" if m == "p" and k >= 8 else None)
+                       for m in "pq" for k in range(12)] + [entry("other", k, "p", 1) for k in range(12)]}))
+    before = file.read_text()
+    c.status(0, "history", file, has="kept out of the baseline: a@b, 4 runs since run 9 of 12")
+    c.status(3, "history", "--accept-change", "nobody", file, has="no such entry: 'nobody'")
+    c.status(3, "history", "--accept-change", "other", file, has="no change is known")
+    c.status(3, "history", "--accept-change", "a@b@c99", file, has="no change is known")
+    c.status(3, "history", "--accept-change", "a@b", file, file, has="needs one file")
+    c.status(3, "history", file, "--accept-change", has="its value is missing")
+    c.status(3, "history", "--accept-change", "BM_copy", DATA / "google_a.json", has="file of perf_results")
+    c.check(file.read_text() == before, "a refusal changes the file")
+    c.status(0, "history", "--accept-change", "a@b", file, has="accepted: a@b, run 9 of 12 and later, on p")
+    now, was = json.loads(file.read_text()), json.loads(before)
+    for e in was["benchmarks"]:
+        e.pop("level", None)
+        if e["name"] == "a@b" and e["run"][0] == "p" and int(e["run"][1:]) < 8:
+            e["level"] = "past"
+    c.check(now == was, "the file says something else besides")
+    out = c.status(0, "history", file)
+    c.check("kept out" not in out, out)
+    c.status(0, "history", "--accept-change", "a@b@c10", file, has="run 11 of 12 and later, on p")
+    levels = [e.get("level") for e in json.loads(file.read_text())["benchmarks"] if e["name"] == "a@b"]
+    c.check(levels == (["past"] * 10 + [None] * 2) * 2, f"a label of both machines: {levels}")
+    c.status(0, "history", "--accept-change", "a@b@p6", file, has="run 7 of 12")
+    report = json.loads(c.run("history", file, "--json", "-")[1])["benchmarks"]
+    c.check(sum(p.get("level") == "past" for p in next(b for b in report if b["name"] == "a@b" and b["machine"] == "p")["runs"]) == 6,
+            "levels in JSON")
+    merged = c.file("steps.json", json.dumps({"perf_results": 1, "benchmarks": [
+        entry("s", k, "", 1.5 if k >= 20 else 1, None if k >= 20 else "past") for k in range(40)]}))
+    c.status(0, "history", merged, has=" % since run 21 of 40, accepted")
+
+
 def main():
     c = Checks("history")
     nights = [night(c, k) for k in range(40)]
@@ -116,6 +157,7 @@ def main():
     c.status(3, "history", nights[0], "--html", "-", "--json", "-", has="two reports into one")
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
+    accept(c)
     c.status(3, "history", "nowhere", has="cannot be opened")
     c.finish()
 
