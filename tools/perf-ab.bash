@@ -61,7 +61,7 @@ _perf_ab()
             case ${COMP_WORDS[1]} in
                 merge) word=$merge ;;
                 convert) word=$convert ;;
-                history) word='--html --markdown --json' ;;
+                history) word='--html --markdown --json --accept-change' ;;
                 diagnose) word=$diagnose ;;
                 top) word=$top ;;
                 look) word=$look ;;

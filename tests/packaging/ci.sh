@@ -74,7 +74,46 @@ PERF_AB=no-such-tool ./compare.sh HEAD~1 "$build" "$run" >../said 2>&1 || status
 try 'no perf-ab: 3, before anything is built' [ "$status" = 3 ]
 try 'and it is said' grep -q 'PERF_AB names it' ../said
 
-for file in github gitlab; do
+# The history: the first runs decide nothing, a slower program is confirmed and kept out of what is normal.
+cat >again.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+#include <stdlib.h>
+PERF_BENCH(work)
+{
+    int i, n = getenv("SLOW") ? 30000 : 3000;
+    while (perf_bench_next(&b))
+        for (i = 0; i < n; i++)
+            perf_clobber();
+}
+C
+try 'again.c' gcc -O2 -I"$root" again.c -o again
+cp "$root/packaging/ci/nightly.sh" .
+nightly()                                 # nightly STATUS WORDS
+{
+    status=0
+    ./nightly.sh base.json ./again --budget 0.05 --accept 'no regression beyond 300 %' >../said 2>&1 || status=$?
+    [ "$status" = "$1" ] || { fail "nightly.sh: status $status, not $1"; cat ../said; }
+    try "it says $2" grep -q "$2" ../said
+}
+PERF_ADD=no nightly 3 'no such history yet'
+for i in 1 2 3 4 5 6; do nightly 3 'not decided'; done
+nightly 0 'no slower'
+SLOW=1 nightly 1 'confirmed'
+SLOW=1 PERF_ADD=no nightly 1 'since run 8'
+try 'the comment has the verdict' grep -q '^REJECT: 1 entry' perf-history.md
+try 'and the table' grep -q '^| work |' perf-history.md
+try 'and there is a page' grep -q '<!DOCTYPE html>' perf-history.html
+nightly 0 'kept out of the baseline: work, 1 run'
+"$PERF_AB" history base.json --json history.json >/dev/null
+try 'nine runs, one of them REJECTed' python3 -c 'import json
+runs = json.load(open("history.json"))["benchmarks"][0]["runs"]
+assert [r.get("level") for r in runs] == [None] * 7 + ["rejected", None], runs'
+status=0
+./nightly.sh base.json ./no-such-program >../said 2>&1 || status=$?
+try 'no program: 2' [ "$status" = 2 ]
+
+for file in github gitlab nightly-github nightly-gitlab; do
     if python3 -c 'import yaml' 2>/dev/null; then
         try "$file.yml is YAML" python3 -c 'import sys, yaml; yaml.safe_load(open(sys.argv[1]))' \
             "$root/packaging/ci/$file.yml"
