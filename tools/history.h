@@ -9,6 +9,7 @@
 #define PERF_TOOLS_HISTORY_H
 
 #include "change.h"
+#include "import.h"
 #include "judge.h"
 #include "page.h"
 #include "read.h"
@@ -39,6 +40,7 @@ typedef struct history {
     size_t       n, machines;           /* machines: different ones                               */
     const char **file;
     size_t       files;
+    import_list  found;                 /* the files, and those of the folders                    */
     const char  *json, *html, *markdown;        /* where they go; NULL: nowhere                   */
     const char  *accept;                /* of --accept-change; NULL: none                         */
 } history;
@@ -648,14 +650,17 @@ PERF_FN int history_read(history *h)
     memset(&one, 0, sizeof one);
     o.every = 1;
     o.run = id;
-    for (i = 0; i < h->files; i++) {
+    for (i = 0; i < h->files; i++)
+        import_path(&h->found, h->file[i], 0);
+    for (i = 0; i < h->found.n; i++) {
+        const char *path = h->found.path[i];
         snprintf(id, sizeof id, "%zu", i + 1);
-        if (ab_read_file(&one, h->file[i], &o, &e) < 0) {
+        if (import_file(&one, path, &o, &e) < 0) {
             ab_set_free(&one);
             return unusable(&e);
         }
         say_left_out(&one, "shown");
-        if (ab_absorb(&h->set, &one, i + 1, h->file[i], &e) < 0)
+        if (ab_absorb(&h->set, &one, i + 1, path, &e) < 0)
             return unusable(&e);
     }
     return 0;
@@ -724,6 +729,7 @@ PERF_FN int history_main(int argc, char **argv)
     for (i = 0; i < h.n; i++)
         free(h.row[i].point);
     free(h.row);
+    import_free(&h.found);
     ab_set_free(&h.set);
     free(h.file);
     return status;

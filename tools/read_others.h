@@ -386,6 +386,24 @@ PERF_FN int json_asv_entry_(ab_json *j, ab_asv *a, const char *name, json_t *ent
     return 0;
 }
 
+/* The commit, and for a history its date in place of the start: asv measures old commits late. */
+PERF_FN void json_asv_commit_(ab_json *j, const json_t *root)
+{
+    const char  *commit = json_text_(root, "commit_hash", NULL);
+    const double date = json_number_value(json_object_get(root, "date"));
+    size_t       i;
+
+    for (i = 0; i < j->s->set->n; i++) {
+        ab_run *run = j->s->set->s[i].run;
+        if (!j->s->set->s[i].runs)
+            continue;
+        if (commit && !run->label)
+            run->label = ab_copy(commit, strlen(commit) < 10 ? strlen(commit) : 10);
+        if (j->s->o->every && date > 0.0)
+            run->time = date / 1000.0;
+    }
+}
+
 PERF_FN int json_asv_(ab_json *j, json_t *root)
 {
     const json_t *columns = json_object_get(root, "result_columns");
@@ -410,6 +428,7 @@ PERF_FN int json_asv_(ab_json *j, json_t *root)
         ab_note_at(j->s, json_where_(j), "asv kept medians of some, one value a file: asv run "
                    "--record-samples keeps all values");
     json_out_(j);
+    json_asv_commit_(j, root);
     for (i = 0; i < j->s->set->n && machine; i++)
         for (k = 0; k < j->s->set->s[i].runs; k++)
             if (!j->s->set->s[i].run[k].machine)

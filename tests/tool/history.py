@@ -118,6 +118,35 @@ def accept(c):
     c.status(0, "history", merged, has=" % since run 21 of 40, accepted")
 
 
+def imports(c):
+    """asv's folder, data.js of github-action-benchmark, Google Benchmark's files of many days."""
+    folder = c.work / "results" / "box"
+    folder.mkdir(parents=True)
+    (folder.parent / "benchmarks.json").write_text("{}")
+    (folder / "machine.json").write_text("{}")
+    for k in range(12):
+        (folder / f"{(7 * k) % 12:02}-env.json").write_text(json.dumps({
+            "version": 2, "commit_hash": f"{k:02}abcdef0123456789", "date": 1700000000000 + 86400000 * k, "params": {"machine": "box"},
+            "result_columns": ["result", "params", "started_at"],
+            "results": {"suite.time_x": [[0.001 * (2 if k >= 6 else 1) + 1e-6 * (k % 3)], [], 1795628892904 - k]}}))
+    c.status(0, "history", folder.parent, has="+99.9 % since run 7 of 12 (06abcdef01, 2023-11-20)")
+    data = c.file("data.js", "window.BENCHMARK_DATA = " + json.dumps({"lastUpdate": 1, "repoUrl": "u", "entries": {"Go": [
+        {"commit": {"id": f"{k:02}fedcba9876543210"}, "date": 1700000000000 + 86400000 * k, "tool": "go",
+         "benches": [{"name": "parse", "value": (300 if k >= 8 else 200) + k % 2, "unit": "ns/iter", "range": "± 3"}]}
+        for k in range(16)]}}) + ";\n")
+    c.status(0, "history", data, has="since run 9 of 16 (08fedcba98, 2023-11-22)")
+    c.check("200.0 ns" in c.run("history", data)[1], "the unit")
+    for n, text in enumerate(("window.BENCHMARK_DATA = {", "window.BENCHMARK_DATA = 3", 'window.BENCHMARK_DATA = {"entries": [1]}',
+                              'window.BENCHMARK_DATA = {"entries": {"a": [{"benches": [{"name": 1}, 2]}, null]}}')):
+        status, _, err = c.run("history", c.file(f"bad{n}.js", text))
+        c.check(status in (0, 3) and "runtime error" not in err, f"{text}: {status} {err}")
+    days = [c.file(f"google-{k:02}.json", json.dumps({
+        "context": {"date": f"2026-11-{k + 1:02}T03:00:00+00:00", "host_name": "ci"},
+        "benchmarks": [{"name": "BM_x", "run_name": "BM_x", "run_type": "iteration", "real_time": (20 if k >= 7 else 10) + 0.01 * (k % 3),
+                        "cpu_time": 1, "time_unit": "us", "iterations": 1}]})) for k in range(14)]
+    c.status(0, "history", *days[::-1], has=" % since run 8 of 14 (2026-11-08)")
+
+
 def main():
     c = Checks("history")
     nights = [night(c, k) for k in range(40)]
@@ -158,6 +187,7 @@ def main():
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
     accept(c)
+    imports(c)
     c.status(3, "history", "nowhere", has="cannot be opened")
     c.finish()
 

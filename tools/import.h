@@ -1,0 +1,174 @@
+/* import.h - what teams have: folders of results (asv's), and data.js of github-action-benchmark.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_IMPORT_H
+#define PERF_TOOLS_IMPORT_H
+
+#include "read.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <sys/stat.h>
+
+enum { IMPORT_DEPTH = 4 };              /* folders within a folder                                */
+
+/* Paths to read; each belongs to the list. */
+typedef struct import_list {
+    char **path;
+    size_t n, cap;
+} import_list;
+
+PERF_FN void import_add(import_list *list, const char *path)
+{
+    if (list->n == list->cap) {
+        list->cap = list->cap * 2 + 16;
+        list->path = (char **)ab_grow(list->path, list->cap, sizeof *list->path);
+    }
+    list->path[list->n++] = ab_copy(path, strlen(path));
+}
+
+PERF_FN void import_free(import_list *list)
+{
+    size_t i;
+
+    for (i = 0; i < list->n; i++)
+        free(list->path[i]);
+    free(list->path);
+}
+
+PERF_FN int import_by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* 1: a file of a folder that holds results: .json, but not what asv says of machines and code. */
+PERF_FN int import_wants(const char *name)
+{
+    const size_t len = strlen(name);
+
+    if (len < 6 || strcmp(name + len - 5, ".json") != 0)
+        return 0;
+    return strcmp(name, "machine.json") != 0 && strcmp(name, "benchmarks.json") != 0;
+}
+
+/* Adds a file, or of a folder all that hold results, by name. */
+PERF_FN void import_path(import_list *list, const char *path, int depth)
+{
+    const size_t   first = list->n;
+    import_list    inner;
+    struct dirent *entry;
+    struct stat    s;
+    DIR           *folder = NULL;
+    size_t         i, size;
+    char          *one;
+
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode) && depth < IMPORT_DEPTH)
+        folder = opendir(path);
+    if (!folder) {
+        import_add(list, path);
+        return;
+    }
+    memset(&inner, 0, sizeof inner);
+    while ((entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        size = strlen(path) + strlen(entry->d_name) + 2;
+        one = (char *)ab_grow(NULL, size, 1);
+        snprintf(one, size, "%s/%s", path, entry->d_name);
+        if (import_wants(entry->d_name) || (stat(one, &s) == 0 && S_ISDIR(s.st_mode)))
+            import_add(&inner, one);
+        free(one);
+    }
+    closedir(folder);
+    for (i = 0; i < inner.n; i++)
+        import_path(list, inner.path[i], depth + 1);
+    import_free(&inner);
+    qsort(list->path + first, list->n - first, sizeof *list->path, import_by_name);
+}
+
+/* ---- github-action-benchmark: window.BENCHMARK_DATA = {"entries": {SUITE: [run ...]}} ---- */
+
+#define IMPORT_DATA_JS "window.BENCHMARK_DATA"
+
+/* A benchmark of a run, in our words; NULL: it has no name or value. */
+PERF_FN json_t *import_bench(const json_t *bench, const char *suite, int several, const char *run)
+{
+    const char  *name = json_string_value(json_object_get(bench, "name"));
+    const char  *unit = json_string_value(json_object_get(bench, "unit"));
+    const double value = json_number_value(json_object_get(bench, "value"));
+    const char  *end = unit ? strstr(unit, "/iter") : NULL;
+    size_t       len = unit ? strlen(unit) : 0;
+
+    if (!name || !(value > 0.0))
+        return NULL;
+    if (end && !end[5])
+        len = (size_t)(end - unit);
+    return json_pack("{s:s+++, s:s%, s:s, s:[f]}", "name", several ? suite : "", several ? "/" : "",
+                     name, "", "unit", unit ? unit : "", len, "run", run, "samples", value);
+}
+
+/* A run of a suite: its commit, time and benchmarks. */
+PERF_FN void import_run(const json_t *run, const char *suite, int several, json_t *root)
+{
+    const json_t *commit = json_object_get(run, "commit");
+    const char   *label = json_string_value(json_object_get(commit, "id"));
+    const double  time = json_number_value(json_object_get(run, "date")) / 1000.0;
+    json_t       *runs = json_object_get(root, "runs"), *bench, *one;
+    char          id[48];
+    size_t        i, len;
+
+    label = label ? label : "";
+    len = strlen(label) < 10 ? strlen(label) : 10;
+    snprintf(id, sizeof id, "%zu", json_array_size(runs) + 1);
+    json_array_append_new(runs, json_pack("{s:s, s:f, s:s%}", "run", id, "time",
+                                          time > 0.0 ? time : 0.0, "label", label, len));
+    json_array_foreach(json_object_get(run, "benches"), i, bench) {
+        one = import_bench(bench, suite, several, id);
+        if (one)
+            json_array_append_new(json_object_get(root, "benchmarks"), one);
+    }
+}
+
+/* The same history as a document of ours, to be freed; NULL: the text is no data.js. */
+PERF_FN char *import_data_js(const char *text, size_t len)
+{
+    const char  *begin = memchr(text, '{', len), *suite;
+    json_t      *from, *root, *runs, *entries, *run;
+    json_error_t why;
+    size_t       i;
+    char        *out;
+
+    if (!begin || len < sizeof IMPORT_DATA_JS ||
+        strncmp(text, IMPORT_DATA_JS, sizeof IMPORT_DATA_JS - 1) != 0)
+        return NULL;
+    from = json_loadb(begin, len - (size_t)(begin - text), JSON_DISABLE_EOF_CHECK, &why);
+    entries = json_object_get(from, "entries");
+    root = json_pack("{s:i, s:[], s:[]}", "perf_results", 1, "runs", "benchmarks");
+    json_object_foreach(entries, suite, runs)
+        json_array_foreach(runs, i, run)
+            import_run(run, suite, json_object_size(entries) > 1, root);
+    out = from ? json_dumps(root, JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(root);
+    json_decref(from);
+    return out;
+}
+
+/* Reads a file of any format, or a data.js.  As ab_read_file. */
+PERF_FN int import_file(ab_set *set, const char *path, const ab_read_opts *o, ab_error *e)
+{
+    size_t len = 0;
+    char  *text = ab_slurp(path, &len, e), *ours;
+    int    failed = -1;
+
+    if (!text)
+        return -1;
+    ours = import_data_js(text, len);
+    if (ours)
+        failed = ab_read(set, path, ours, strlen(ours), o, e);
+    else
+        failed = ab_read(set, path, text, len, o, e);
+    free(ours);
+    free(text);
+    return failed;
+}
+
+#endif
