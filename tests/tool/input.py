@@ -263,12 +263,13 @@ def main():
         c.check(done.returncode == 3 and has in done.stderr.decode(),
                 f"{args}: {done.returncode} {done.stderr[:300]}")
 
-    # Every option of --help is in the manual and on the man page.
+    # Every option of --help is in the manual, of which some commands have pages of their own, and on the man page.
     _, text, _ = c.run("--help")
     options = set(re.findall(r"(?<![-a-z])--[a-z][-a-z]+", text))
     c.check(len(options) > 30, f"--help names {len(options)} options")
-    for page in (ROOT / "docs" / "perf-ab.md", ROOT / "tools" / "perf-ab.1"):
-        known = page.read_text().replace("\\-", "-")
+    manual = [ROOT / "docs" / f"{name}.md" for name in ("perf-ab", "history", "look", "diagnose")]
+    for page, parts in (ROOT / "docs" / "perf-ab.md", manual), (ROOT / "tools" / "perf-ab.1", [ROOT / "tools" / "perf-ab.1"]):
+        known = "".join(p.read_text() for p in parts).replace("\\-", "-")
         for option in sorted(options):
             c.check(re.search(f"{option}(?![-a-z])", known), f"{page.name} does not know {option}")
 
