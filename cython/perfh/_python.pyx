@@ -46,6 +46,12 @@ cdef extern from *:
     void checked_free "perf_baseline_free"(checked *b) noexcept nogil
 
 
+cdef extern from "_watch.h":
+    bint perfh_watch_begin(const char *last, const char *whole, const char *ask) nogil
+    int perfh_watch_end(char what) nogil
+    void perfh_watch_forked() nogil
+
+
 class Error(RuntimeError):
     """What a perf.h call could not do; .status is the perf_status, a number above 0."""
 
@@ -324,6 +330,24 @@ def export(path, format="flame"):
     with nogil:
         status = perf_export_save(at, kind, NULL)
     check(status)
+
+
+# ---- a worker's thread, for _workers.py ----------------------------------------------------------
+
+def watch_begin(last, whole, ask):
+    return perfh_watch_begin(file_name(last), file_name(whole), file_name(ask))
+
+
+def watch_end(bint write):
+    cdef char what = b"w" if write else b"q"
+    cdef bint ended
+    with nogil:                         # waits for the thread
+        ended = perfh_watch_end(what)
+    return ended
+
+
+def watch_forked():
+    perfh_watch_forked()
 
 
 # ---- results and baselines -----------------------------------------------------------------------
@@ -996,3 +1020,6 @@ def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=Fal
         v = perf_compare(pa, a.shape[0], pb, b.shape[0], &o)
     check(v.status)
     return verdict_of(name, rule, &v, summary(&sa), summary(&sb), None, v.warnings)
+
+
+_workers.begin_here()                   # last: a spawned worker begins to watch

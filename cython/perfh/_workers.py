@@ -2,24 +2,31 @@
 
 A worker of multiprocessing, concurrent.futures, a DataLoader or joblib writes its scopes to a folder
 of its parent when it ends.  The parent adds them up when it reports: calls and times exactly,
-percentiles from the histograms.  A worker that a signal ended left a mark that it began, and is
-counted as lost.  No signal is caught: Python runs a handler only between two of its own steps, and a
-worker that waits in the system would then outlive its SIGTERM.  Processes made by os.fork() alone
-are counted by the core, and named in a note.
+percentiles from the histograms.  A worker that runs on writes when the parent asks, and every second
+(_watch.h); one that SIGTERM ends, as a Pool does, writes before.  Of one that was killed what it
+wrote last is taken, and it is counted: as cut off, or as lost where it had written nothing.
+Processes made by os.fork() alone are counted by the core, and named in a note.
 """
 import atexit
+import copy
+import functools
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 import threading
+import time
 from typing import Any, Dict
 
 _VARIABLE = "PERFH_WORKERS"             # the folder, for children of whatever kind
-_STATE: Dict[str, Any] = {"folder": None, "owner": 0, "began": None, "merged": {}, "workers": 0, "lost": 0}
+_STATE: Dict[str, Any] = {"folder": None, "owner": 0, "began": None, "merged": {}, "workers": 0, "lost": 0,
+                          "cut": 0, "running": {}, "shown": 0}
 _LOCK = threading.Lock()
 _MOST_FILE = 64 << 20                   # bytes of a worker's file that are read
+_PATIENCE = 0.5                         # seconds for which a report waits for workers that run
+_ENDS = ("began", "ask", "last", "json")
 
 
 class _Anchor:
@@ -50,14 +57,13 @@ def _path(end):
 
 
 def _leave():
-    """Writes what was recorded, and forgets it: the parent has it from here on."""
+    """Writes what was recorded: the parent has it from here on."""
     if _STATE["began"] != os.getpid():
         return
     _STATE["began"] = None
     try:
-        _core().results_save(_path("part"))
-        os.replace(_path("part"), _path("json"))
-        _core().reset()
+        if not _core().watch_end(True) or not os.path.exists(_path("json")):
+            _core().results_save(_path("json"))
     except Exception:                   # the folder is gone: the parent has ended
         pass
 
@@ -69,29 +75,60 @@ def _begin(_=None):
     if not util or not folder or _STATE["began"] == os.getpid() or _STATE["owner"] == os.getpid():
         return
     _STATE["folder"] = folder
+    _STATE["began"] = os.getpid()
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(_path("began"), "x"):
-            pass
+        _watch()                        # first: who is ended before the next line has lost nothing
+        with open(_path("began"), "x") as f:
+            f.write("forked" if _STATE["owner"] else "")        # then the core counts its calls
     except OSError:
+        _unwatch()
+        _STATE["began"] = None
         return
-    _STATE["began"] = os.getpid()
     util.Finalize(None, _leave, exitpriority=-1000)
+    _wrap_exit()
+
+
+def _watch():
+    if _STATE["began"] == os.getpid():
+        _core().watch_begin(_path("last"), _path("json"), _path("ask"))
+
+
+def _unwatch():
+    """Before a worker forks: its thread would be half a thread in the child."""
+    if _STATE["began"] == os.getpid():
+        _core().watch_end(False)
+
+
+def _wrap_exit():
+    """os._exit() in a worker writes first: a loader's worker may leave by it."""
+    leave = os._exit
+    if hasattr(leave, "_perfh"):
+        return
+
+    @functools.wraps(leave)
+    def exit_(status):
+        _leave()
+        leave(status)
+    exit_._perfh = True
+    os._exit = exit_
 
 
 def _after_fork():
     """In the child of any fork.  multiprocessing clears what is to be done at the end, and calls
     back only after that."""
-    _STATE.update(merged={}, workers=0, lost=0, began=None)
+    _STATE.update(merged={}, workers=0, lost=0, began=None, cut=0, running={}, shown=0)
+    if "perfh._python" in sys.modules and hasattr(_core(), "watch_forked"):
+        _core().watch_forked()
     util = _util()
     if util:
         util.register_after_fork(_ANCHOR, _begin)
 
 
-def _begin_here():
+def begin_here():
     """At import: a spawned worker, or the process that will have workers."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_after_fork)
+        os.register_at_fork(before=_unwatch, after_in_parent=_watch, after_in_child=_after_fork)
     if _is_worker() and os.environ.get(_VARIABLE):
         _begin()
         util = _util()
@@ -106,7 +143,7 @@ def _begin_here():
 
 def _again():
     util = _util()
-    if _STATE["began"] == os.getpid():
+    if util and _STATE["began"] == os.getpid():
         util.Finalize(None, _leave, exitpriority=-1000)
     else:
         _begin()
@@ -140,17 +177,23 @@ def _answers(pid):
     return True
 
 
-def _take(path):
-    """Adds a worker's file to what is known."""
+def _read(path):
+    """The scopes of a worker's file."""
     if os.path.getsize(path) > _MOST_FILE:
         raise ValueError("too large")
     with open(path, encoding="utf-8", errors="replace") as f:
-        found = json.load(f)
-    for scope in found.get("scopes", ()):
+        return list(json.load(f).get("scopes", ()))
+
+
+def _add(merged, scopes):
+    """Adds the scopes of a worker.  Returns their calls."""
+    calls_of_all = 0
+    for scope in scopes:
         key = (str(scope["name"]), str(scope["kind"]))
-        row = _STATE["merged"].setdefault(key, {"calls": 0, "total": 0.0, "self": 0.0, "min": None,
-                                                "max": 0.0, "buckets": {}})
+        row = merged.setdefault(key, {"calls": 0, "total": 0.0, "self": 0.0, "min": None,
+                                      "max": 0.0, "buckets": {}})
         calls = int(scope["calls"])
+        calls_of_all += calls
         if not calls:
             continue
         row["calls"] += calls
@@ -161,36 +204,111 @@ def _take(path):
         row["min"] = least if row["min"] is None else min(row["min"], least)
         for middle, n in scope.get("buckets", ()):
             row["buckets"][middle] = row["buckets"].get(middle, 0) + n
+    return calls_of_all
+
+
+def _of(pid, end):
+    return os.path.join(_STATE["folder"], f"{pid}.{end}")
+
+
+def _forget_files(pid):
+    for end in _ENDS:
+        try:
+            os.unlink(_of(pid, end))
+        except OSError:
+            pass
+
+
+def _when(pid):
+    """What tells one writing of a worker from the next; None: it has not written yet."""
+    try:
+        found = os.stat(_of(pid, "last"))
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _tell(pid, what):
+    """Asks a worker that runs.  False: it does not listen."""
+    try:
+        pipe = os.open(_of(pid, "ask"), os.O_WRONLY | os.O_NONBLOCK)
+    except (OSError, AttributeError):
+        return False
+    try:
+        return os.write(pipe, what) == 1
+    except OSError:
+        return False
+    finally:
+        os.close(pipe)
+
+
+def _ask(pids):
+    """Has workers that run write now, and waits for them, but not long."""
+    before = {pid: _when(pid) for pid in pids}
+    waited = {pid for pid in pids if _tell(pid, b"a")}
+    until = time.monotonic() + _PATIENCE
+    while waited and time.monotonic() < until:
+        time.sleep(0.002)
+        waited = {pid for pid in waited if _when(pid) == before[pid] and
+                  not os.path.exists(_of(pid, "json")) and _alive(int(pid))}
+
+
+def _is_forked(pid):
+    try:
+        with open(_of(pid, "began")) as f:
+            return f.read(8) == "forked"
+    except OSError:
+        return False
+
+
+def _take_ended(pid):
+    """What a worker has left that is no more: all, what it wrote last, or nothing."""
+    whole = os.path.exists(_of(pid, "json"))
+    if not whole and not os.path.exists(_of(pid, "began")):
+        _forget_files(pid)              # it had not begun
+        return
+    try:
+        calls = _add(_STATE["merged"], _read(_of(pid, "json" if whole else "last")))
+        _STATE["workers" if whole else "cut"] += 1
+        if _is_forked(pid):             # the core counts its calls, too
+            _STATE["shown"] += calls
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        _STATE["lost"] += 1
+    _forget_files(pid)
+
+
+def _take_running(pid):
+    try:
+        _STATE["running"][pid] = (_read(_of(pid, "last")), _is_forked(pid))
+    except (OSError, ValueError, AttributeError):
+        pass
 
 
 def _gather():
-    """Reads what ended workers have left.  Any thread."""
+    """Reads what workers have written.  Any thread."""
     folder = _STATE["folder"]
     with _LOCK:
+        _STATE["running"] = {}
         if _STATE["owner"] != os.getpid() or not folder or not os.path.isdir(folder):
             return
-        for name in sorted(os.listdir(folder)):
-            pid, _, end = name.partition(".")
-            path = os.path.join(folder, name)
-            if end == "json":
-                try:
-                    _take(path)
-                    _STATE["workers"] += 1
-                except (OSError, ValueError, KeyError, TypeError):
-                    _STATE["lost"] += 1
-                for gone in (path, os.path.join(folder, f"{pid}.began")):
-                    if os.path.exists(gone):
-                        os.unlink(gone)
-            elif end == "began" and pid.isdigit() and not _alive(int(pid)) and \
-                    not os.path.exists(os.path.join(folder, f"{pid}.json")):
-                _STATE["lost"] += 1
-                os.unlink(path)
+        pids = sorted({name.partition(".")[0] for name in os.listdir(folder)} - {""})
+        pids = [pid for pid in pids if pid.isdigit()]
+        running = [pid for pid in pids if not os.path.exists(_of(pid, "json")) and _alive(int(pid))]
+        _ask(running)
+        for pid in pids:
+            if pid in running and not os.path.exists(_of(pid, "json")) and _alive(int(pid)):
+                _take_running(pid)
+            else:
+                _take_ended(pid)
 
 
 def forget():
-    """What perfh.reset() does to what workers have left."""
+    """What perfh.reset() does to what workers have recorded, also in those that run."""
     _gather()
-    _STATE.update(merged={}, workers=0, lost=0)
+    with _LOCK:
+        for pid in _STATE["running"]:
+            _tell(pid, b"r")
+        _STATE.update(merged={}, workers=0, lost=0, cut=0, running={}, shown=0)
 
 
 def _quantile(row, q):
@@ -214,8 +332,14 @@ def _figures(key, row):
 def _all():
     _gather()
     with _LOCK:
-        merged = [_figures(key, row) for key, row in _STATE["merged"].items() if row["calls"]]
-    return sorted(merged, key=lambda r: (-r["self_ns"], r["name"]))
+        merged = copy.deepcopy(_STATE["merged"])
+        for scopes, _ in _STATE["running"].values():
+            try:
+                _add(merged, scopes)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                pass                    # no file of ours
+    found = [_figures(key, row) for key, row in merged.items() if row["calls"]]
+    return sorted(found, key=lambda r: (-r["self_ns"], r["name"]))
 
 
 def rows(report, kind):
@@ -242,22 +366,44 @@ def _table(found):
 
 
 def _summary():
-    workers, lost = _STATE["workers"], _STATE["lost"]
+    workers, lost, cut, running = (_STATE["workers"], _STATE["lost"], _STATE["cut"],
+                                   len(_STATE["running"]))
     text = f"workers: {workers} process{'es' if workers != 1 else ''} came back"
+    if running:
+        text += f", {running} still run{'s' if running == 1 else ''}"
+    if cut:
+        text += f"; {cut} ended by a signal: up to a second before that is missing"
     if lost:
-        text += (f"; {lost} ended by a signal, what they recorded is lost (a Pool: pool.close() and "
-                 "pool.join() before its block ends)")
+        text += f"; {lost} ended by a signal or by _exit, what they recorded is lost"
     return text
+
+
+_NOTE = re.compile(r"^note: \d+ forked process(?:es)? recorded (\d+) calls that are in no row: .*\n",
+                   re.M)
+
+
+def _without_shown(report):
+    """The core's note of forked processes, without the calls that stand below."""
+    shown = _STATE["shown"]
+    for scopes, forked in list(_STATE["running"].values()):
+        shown += sum(int(scope.get("calls", 0)) for scope in scopes) if forked else 0
+    found = _NOTE.search(report)
+    if not found or not shown:
+        return report
+    left = int(found.group(1)) - shown
+    note = f"note: {left} calls of forked processes are in no row\n" if left > 0 else ""
+    return report[:found.start()] + note + report[found.end():]
 
 
 def with_workers(report, view):
     """A report of this process with what its workers recorded behind it."""
     found = _all()
-    if not found and not _STATE["lost"]:
+    if not found and not _STATE["lost"] and not _STATE["cut"]:
         return report
     if view == "json":
         end = report.rstrip().rindex("}")
-        more = {"processes": _STATE["workers"], "lost": _STATE["lost"], "scopes": found}
+        more = {"processes": _STATE["workers"], "running": len(_STATE["running"]), "cut": _STATE["cut"],
+                "lost": _STATE["lost"], "scopes": found}
         return report[:end] + ',\n"workers":' + json.dumps(more) + "}\n"
     if view == "csv":
         cells = ("calls", "total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns",
@@ -267,8 +413,7 @@ def with_workers(report, view):
                                                ",".join(str(row[cells[0]]) if c == cells[0] else
                                                         f"{row[c]:.3f}" for c in cells))
             for row in found)
+    report = _without_shown(report)
     return report + ("" if report.endswith("\n\n") else "\n") + _summary() + "\n" + (
         _table(found) if found else "")
 
-
-_begin_here()
