@@ -22,6 +22,7 @@
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_, perf_core_known_  the functions behind the marks
+ *   perf_is_asked_  1: the environment asks for a report at exit
  *   PERF_UNHEARD_  said where a report was asked for, and none is made
  *   perf_calibration_, perf_pair_  readings of both clocks                                       */
 

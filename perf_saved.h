@@ -79,6 +79,7 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  *   perf_text_to_          writes a text and frees it
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
+ *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */

@@ -128,7 +128,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
  *   perf_rule_threshold_   the rule (NULL: default) as a ratio candidate / baseline
- *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none
  *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
