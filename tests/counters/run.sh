@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 tool=$1
 [ "$tool" != none ] || missing "perf-ab was not built: it needs Jansson"
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac     # the build gives a path of its own folder
 [ "$(uname -s)" = Linux ] || missing "counters are Linux' alone"
 need gcc
 start_work

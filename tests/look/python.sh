@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../cython/lib.sh"
 tool=$1
 [ "$tool" != none ] || missing "perf-ab was not built: it needs Jansson"
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac     # the build gives a path of its own folder
 [ "$(uname -s)" = Linux ] || missing "other systems than Linux are not read"
 need gcc
 need_python Cython mesonpy setuptools wheel
