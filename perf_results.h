@@ -136,7 +136,7 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   perf_baseline_of_   a check in which the run itself may count as saved
  *   perf_baseline_count_  decisions of the entries, and of all
  *   perf_put_outlook_   what a baseline can find, and for how long
- *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                     */
+ *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
