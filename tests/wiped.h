@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inside.h"
+
 static int pages_are_wiped(void)
 {
-    char *page = (char *)perf_pages_(4096, 1);
+    char *page = (char *)core_pages(4096, 1);
     int   status = -1;
     pid_t pid;
 

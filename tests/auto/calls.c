@@ -109,7 +109,7 @@ static void child(void)
         leaf(2);
         exit(0);
     }
-    (void)waitpid(pid, PERF_NULL_, 0);
+    (void)waitpid(pid, NULL, 0);
 }
 
 int main(int argc, char **argv)

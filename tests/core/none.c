@@ -6,6 +6,7 @@ __asm__(".pushsection .note.aaa,\"a\",%note\n.balign 4\n.long 4, 4, 0x50455246\n
 #endif
 
 #include "perf_scope.h"
+#include "../inside.h"
 
 void mark(void);
 
@@ -33,7 +34,7 @@ static int others(void)
     perf_scope_end(&s);
     perf_scope_end(&s);
     perf_scope_end(0);
-    odd.rec = (perf_recorder_ *)(void *)&odd;   /* of an image whose core is not ours */
+    odd.rec = (core_recorder *)(void *)&odd;   /* of an image whose core is not ours */
     perf_scope_end(&odd);
     perf_lap_end(&lap, "end");
     perf_lap_end(0, "end");
@@ -44,5 +45,5 @@ int main(void)
 {
     mark();
     mark();
-    return others() || perf_anchor_v1_.registry != NULL || perf_anchor_v1_.off != PERF_OFF_NO_CORE_;
+    return others() || !core_is_nowhere();
 }

@@ -36,7 +36,7 @@ static void touch_pages(void)
 
 static void faults_and_switches(void)
 {
-    perf_counters c = perf_counters_open(PERF_NULL_);
+    perf_counters c = perf_counters_open(NULL);
     int           i;
 
     CHECK(perf_counters_start(&c) == PERF_OK, "start");
@@ -66,7 +66,7 @@ static void *of_threads(void *unused)
     int i;
 
     for (i = 0; i < 20; i++) {
-        perf_counters c = perf_counters_open(PERF_NULL_);
+        perf_counters c = perf_counters_open(NULL);
         if (perf_counters_start(&c) != PERF_OK || perf_counters_stop(&c) != PERF_OK)
             return unused;                          /* not NULL: it failed */
         perf_counters_close(&c);
@@ -94,7 +94,7 @@ static void crowd(void)
 
 static void after_fork(void)
 {
-    perf_counters c = perf_counters_open(PERF_NULL_);
+    perf_counters c = perf_counters_open(NULL);
     pid_t         child;
     int           status = 1;
 
@@ -104,7 +104,7 @@ static void after_fork(void)
         perf_counters own;
         if (perf_counters_stop(&c) != PERF_ESTATE)
             check_exit(2);
-        own = perf_counters_open(PERF_NULL_);
+        own = perf_counters_open(NULL);
         check_exit(perf_counters_start(&own) != PERF_OK);
     }
     (void)waitpid(child, &status, 0);
@@ -116,7 +116,7 @@ static void after_fork(void)
 /* A loop whose counters are closed in the middle goes on without them. */
 static void closed_early(void)
 {
-    perf_counters c = perf_counters_open(PERF_NULL_);
+    perf_counters c = perf_counters_open(NULL);
     perf_bench    b = perf_bench_begin("closed early", NULL);
     int           passes = 0;
 

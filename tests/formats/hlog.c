@@ -3,6 +3,7 @@
 #include "lines.h"
 #include "../check.h"
 #include "../hist/samples.h"
+#include "../inside.h"
 
 #include <stdlib.h>
 #include "../numbers.h"
@@ -110,8 +111,8 @@ static void round_trip(void)
                           got.start_seconds == 12.5 && got.length_seconds == 1.25, "fields");
                 CHECK(!kind || (got.tag_size == 5 && !memcmp(got.tag, "a_b_c", 5)), "tag");
                 if (perf_hist_merge(expect, h) == PERF_OK)      /* as fine or finer                */
-                    CHECK(!memcmp(perf_hist_peek_cells_(expect), perf_hist_peek_cells_(g),
-                                  size - sizeof(perf_hist_head_)), "digits %d bits %d kind %d", digits,
+                    CHECK(!memcmp(hist_cells(expect), hist_cells(g),
+                                  hist_cell_bytes(g)), "digits %d bits %d kind %d", digits,
                           bits, kind);
                 CHECK(perf_hist_count(g) == perf_hist_count(h), "count");
                 CHECK(perf_hlog_next(&rd, &got, g) == PERF_ENODATA, "end");
@@ -498,10 +499,10 @@ static void saved(void)
         rd.text = text;
         rd.size = perf_hlog_text(text, sizeof text, h, &iv);
         CHECK(rd.size && perf_hlog_next(&rd, &got, g) == PERF_OK, "form %d", k);
-        CHECK(perf_hist_count(g) == perf_hist_count(h) && perf_hist_peek_(g)->over == perf_hist_peek_(h)->over &&
-                  perf_hist_peek_(g)->under == perf_hist_peek_(h)->under, "form %d: outside", k);
-        CHECK(!memcmp(perf_hist_peek_cells_(g), perf_hist_peek_cells_(h),
-                      perf_hist_shape_of_(h).counters * perf_hist_shape_of_(h).bytes),
+        CHECK(perf_hist_count(g) == perf_hist_count(h) && hist_over(g) == hist_over(h) &&
+                  hist_under(g) == hist_under(h), "form %d: outside", k);
+        CHECK(!memcmp(hist_cells(g), hist_cells(h),
+                      hist_cell_bytes(h)),
               "form %d: counters", k);
         CHECK(near(got.ratio, o.unit > 0.0 ? o.unit : 1.0, 1e-15), "ratio");
         iv = got;
@@ -529,8 +530,8 @@ static void small_range(void)
     h = make(&o);
     r.text = text;
     r.size = perf_hlog_text(text, sizeof text, g, &iv);
-    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && perf_hist_count(h) == 2 && perf_hist_peek_(h)->over == 1,
-          "%lu, %lu over", perf_hist_count(h), perf_hist_peek_(h)->over);
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && perf_hist_count(h) == 2 && hist_over(h) == 1,
+          "%lu, %lu over", perf_hist_count(h), hist_over(h));
     perf_hist_reset(g);                         /* each counter has room, the total has not         */
     perf_hist_add_n(g, 70, UINT64_MAX / 4 + 10);
     perf_hist_reset(h);
@@ -573,12 +574,12 @@ static void plain_numbers(void)
 static void empty(void)
 {
     perf_hlog_interval iv = PERF_ZERO;
-    perf_zip_          z;
+    unsigned char      first = 1;
+    size_t             n;
 
-    memset(&z, 0, sizeof z);
     perf_hist_reset(&one);
-    perf_hlog_counts_(&z, &one, 7);
-    CHECK(z.n == 1 && z.content[0] == 0, "%zu bytes", z.n);
+    n = hlog_counts(&one, 7, &first);
+    CHECK(n == 1 && first == 0, "%zu bytes", n);
     CHECK(perf_hlog_text(text, sizeof text, &one, &iv) < 100, "short");
 }
 

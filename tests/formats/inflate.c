@@ -2,12 +2,13 @@
  * allow is seen where it stands: before a byte that depends on it.                               */
 #include "lines.h"
 #include "../check.h"
+#include "../inside.h"
 
 enum { HEAD = 10 };
 static unsigned char     raw[200000], want[60000];
 static char              text[300000];
 static size_t            bits, wanted;
-static perf_hlog_source_ s;
+static hlog_source       s;
 
 static void put(unsigned v, unsigned n)         /* the lowest bit first                           */
 {
@@ -75,7 +76,7 @@ static void open_line(size_t n)
     line_be(line_be(raw, UINT32_C(0x1c849314), 4), n - 8, 4);
     line_be(raw + 8, 0x7801, 2);
     n = line_base64(text, raw, n);
-    CHECK(perf_hlog_open_(&s, text, 0, n) == 2, "head");
+    CHECK(hlog_open(&s, text, n) == 2, "head");
 }
 
 /* With a right checksum of what is wanted, and `more` bytes behind. */
@@ -83,7 +84,7 @@ static void inflate(size_t more)
 {
     size_t n = HEAD + (bits + 7) / 8;
 
-    line_be(raw + n, perf_adler32_(1, want, wanted), 4);
+    line_be(raw + n, hlog_checksum(want, wanted), 4);
     open_line(n + 4 + more);
 }
 
@@ -92,20 +93,20 @@ static void good(const char *name)
     size_t at = 0;
 
     inflate(0);
-    while (perf_inflate_more_(&s)) {
+    while (hlog_more(&s)) {
         CHECK(at + s.written - s.read <= wanted &&
                   !memcmp(s.window + s.read, want + at, s.written - s.read), "%s: at %zu", name, at);
         at += s.written - s.read;
     }
-    CHECK(!s.in.bad && s.mode == PERF_INFLATE_END_ && at == wanted, "%s: %zu of %zu", name, at, wanted);
+    CHECK(!s.in.bad && hlog_ended(&s) && at == wanted, "%s: %zu of %zu", name, at, wanted);
 }
 
 /* Bad once `wanted` bytes are there, and not because of how the stream ends. */
 static void bad(const char *name)
 {
     inflate(0);
-    (void)perf_inflate_more_(&s);
-    CHECK(s.in.bad && s.mode != PERF_INFLATE_END_ && s.written == wanted, "%s: bad %d mode %d, %zu bytes",
+    (void)hlog_more(&s);
+    CHECK(s.in.bad && !hlog_ended(&s) && s.written == wanted, "%s: bad %d mode %d, %zu bytes",
           name, s.in.bad, s.mode, s.written);
 }
 
@@ -239,8 +240,8 @@ static void cut(void)
             for (i = 0; i < n; i++)             /* no end of block is in these                    */
                 put(kind ? 0 : 255, 8);
             open_line(HEAD + (bits + 7) / 8);
-            (void)perf_inflate_more_(&s);
-            CHECK(s.in.bad && s.mode != PERF_INFLATE_END_ && s.written < 500, "cut: kind %u n %u: %zu", kind, n,
+            (void)hlog_more(&s);
+            CHECK(s.in.bad && !hlog_ended(&s) && s.written < 500, "cut: kind %u n %u: %zu", kind, n,
                   s.written);
         }
 }
@@ -350,8 +351,8 @@ static void base64(size_t n)
         if (i < n && was != 'A')
             continue;
         text[i] = i < n ? '!' : 'A';
-        if (perf_hlog_open_(&s, text, 0, i < n ? n : n + 1) == 2)
-            while (perf_inflate_more_(&s))
+        if (hlog_open(&s, text, i < n ? n : n + 1) == 2)
+            while (hlog_more(&s))
                 continue;
         CHECK(s.in.bad, "character %zu of %zu", i, n);
         text[i] = was;
@@ -386,7 +387,7 @@ static void blocks(void)
     good("stored");
     for (n = 1; n < 60; n++) {
         inflate(n);
-        while (perf_inflate_more_(&s))
+        while (hlog_more(&s))
             continue;
         CHECK(s.in.bad, "%zu bytes more", n);
     }
@@ -403,7 +404,7 @@ static void blocks(void)
     }
     want[0] ^= 1;
     inflate(0);
-    while (perf_inflate_more_(&s))
+    while (hlog_more(&s))
         continue;
     CHECK(s.in.bad, "checksum");
 }
@@ -422,10 +423,10 @@ static void heads(void)
         if (i == 0 || i == 2)                   /* right but for the method, or a dictionary      */
             while ((raw[8] << 8 | raw[9]) % 31 || (i == 2) != (raw[9] >> 5 & 1))
                 raw[9]++;
-        CHECK((perf_hlog_open_(&s, text, 0, line_base64(text, raw, n)) == 2) == (i == 3), "head %zu", i);
+        CHECK((hlog_open(&s, text, line_base64(text, raw, n)) == 2) == (i == 3), "head %zu", i);
     }
     line_be(raw + 4, n - 7, 4);
-    CHECK(perf_hlog_open_(&s, text, 0, line_base64(text, raw, n)) < 0, "length");
+    CHECK(hlog_open(&s, text, line_base64(text, raw, n)) < 0, "length");
 }
 
 int main(void)

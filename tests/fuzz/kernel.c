@@ -4,8 +4,11 @@
  * is refused where the image is, and else it is JSON.                                             */
 #include "perf.h"
 #include "perf_kernel.h"
+#include "perf_saved.h"
 #include "scratch.h"
 #include <math.h>
+#include <stdlib.h>
+#include "../inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,7 +70,7 @@ static void traced(const unsigned char *image, size_t bytes, unsigned clock)
     perf_kernel_info         info;
     static char              text[4 << 20];
     perf_status              status = perf_kernel_decode(image, bytes, NULL, 0, &info);
-    perf_reader_             r;
+    size_t                   size, at;
     FILE                    *f;
 
     if (!*path)
@@ -78,18 +81,13 @@ static void traced(const unsigned char *image, size_t bytes, unsigned clock)
         return;
     f = fopen(path, "rb");
     must(f != NULL, "no trace");
-    memset(&r, 0, sizeof r);
-    r.text = text;
-    r.size = fread(text, 1, sizeof text, f);
+    size = fread(text, 1, sizeof text, f);
     (void)fclose(f);
-    r.decoded = (char *)malloc(r.size + 1);
-    must(r.decoded && r.size > 60 && r.size < sizeof text, "no trace, or an endless one");
-    perf_read_skip_(&r, 0);
-    (void)perf_read_peek_(&r);
-    if (r.status != PERF_OK || r.at != r.size)
-        fprintf(stderr, "%.*s\n", (int)(r.size < 2000 ? r.size : 2000), text);
-    must(r.status == PERF_OK && r.at == r.size, "the trace is no JSON");
-    free(r.decoded);
+    must(size > 60 && size < sizeof text, "no trace, or an endless one");
+    at = json_end(text, size);
+    if (at != size)
+        fprintf(stderr, "%.*s\n", (int)(size < 2000 ? size : 2000), text);
+    must(at == size, "the trace is no JSON");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

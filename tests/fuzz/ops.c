@@ -4,6 +4,7 @@
 #include "perf_hlog.h"
 
 #include <stdlib.h>
+#include "../inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -106,14 +107,9 @@ static void saved(const model *m)
 {
     perf_hlog_interval iv = PERF_ZERO;
     perf_hlog_reader   r = PERF_ZERO;
-    perf_hist_opts     o = m->o;
-    perf_hist_shape_   s = perf_hist_shape_of_(m->h);
+    perf_hist_opts     o = hist_form(m->h, m->o);
     perf_hist         *back;
 
-    o.bits = s.bits ? (int)s.bits : -1;
-    o.counter_bytes = 8;
-    if (!s.compact)
-        o.highest = s.highest, o.lowest = 0, o.unit = 0.0;
     iv.max_unit = 1e12;
     r.size = perf_hlog_text(text, sizeof text, m->h, &iv);
     must(r.size > 0 && r.size < sizeof text);
@@ -121,7 +117,7 @@ static void saved(const model *m)
     back = make(&o);
     must(perf_hlog_next(&r, &iv, back) == PERF_OK);
     must(perf_hist_count(back) == perf_hist_count(m->h) && iv.count == perf_hist_count(m->h));
-    must(perf_hist_peek_(back)->over == perf_hist_peek_(m->h)->over);
+    must(hist_over(back) == hist_over(m->h));
     free(back);
 }
 

@@ -12,6 +12,7 @@ static uint64_t fake_clock(void)
 #include "perf_results.h"
 
 #include <stdlib.h>
+#include "../inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,26 +26,14 @@ static void must(int condition, const char *what)
 
 static void added(const char *text, size_t size, const perf_results_opts *opts)
 {
-    perf_read_   r, again;
-    perf_saving_ s = perf_saving_take_(opts);
-    perf_status  status;
-    size_t       len;
-    char        *out;
+    perf_status status;
+    size_t      len;
+    char       *out = results_added(text, size, opts, &len);
 
-    perf_read_results_(&r, text, size);
-    must(r.in.status == PERF_OK, "accepted once, refused the second time");
-    s.old = &r;
-    out = perf_text_make_(perf_put_own_, &s, &len, &status);
-    must(out && status == PERF_OK, "no text");
-    perf_read_results_(&again, out, len);
-    must(again.in.status == PERF_OK || again.in.status == PERF_ELIMIT, "our own output is refused");
-    must(again.in.status != PERF_OK || again.runs <= PERF_READ_RUNS_, "too many runs");
+    must(out != NULL, "accepted once, refused the second time");
+    status = results_read(out, len);
+    must(status == PERF_OK || status == PERF_ELIMIT, "our own output is refused, or has too many runs");
     free(out);
-    perf_read_free_(&again);
-    perf_read_free_(&r);
-    free(s.loop);
-    free(s.scope);
-    free(s.bucket);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,7 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     perf_results_item   item = {"copy", NULL, NULL, 12};
     perf_baseline_opts  o = PERF_ZERO;
     char               *text = (char *)malloc(size + !size), *table;
-    perf_status         status;
     perf_baseline       b;
     size_t              n;
 
@@ -70,15 +58,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.any_machine = size % 2 == 0;
     o.accept.rule.metric = (perf_metric)(size % 5);
     memset(&b, 0, sizeof b);
-    perf_baseline_run_(&b, text, size, &o, 0);
+    baseline_of_text(&b, text, size, &o);
     must(b.status == PERF_OK || b.error_at <= size, "the byte lies outside");
     must(b.status == PERF_OK || !b.entries, "entries beside a failure");
     for (n = 0; n < b.entries; n++)
         must(b.entry[n].decision == PERF_INCONCLUSIVE ||
-                 (b.entry[n].runs >= PERF_BASELINE_RUNS_ &&
+                 (b.entry[n].runs >= BASELINE_RUNS &&
                   b.entry[n].decision == b.entry[n].verdict.decision),
              "a claim out of fewer than 6 runs");
-    table = perf_text_make_(perf_put_baseline_, &b, &n, &status);
+    table = baseline_table(&b, &n);
     must(table && n > 0 && n < 200000000, "no table");
     free(table);
     if (b.status == PERF_OK)

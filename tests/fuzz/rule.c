@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     was = rule;
     status = perf_rule_parse(text, &rule);
     if (status == PERF_OK)
-        limit = perf_rule_threshold_(&rule);
+        limit = rule_threshold(&rule);
     if (status == PERF_OK ? !(limit > 0.0 && isfinite(limit))
                           : status != PERF_EFORMAT || memcmp(&was, &rule, sizeof rule))
         abort();

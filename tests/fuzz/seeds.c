@@ -2,6 +2,7 @@
 #include "../kernel/machine.h"
 #include "perf_hlog.h"
 #include "../hist/samples.h"
+#include "../inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,8 @@ static void put(const char *folder, const char *name, int kind, const void *data
 /* One line of a log as text, as its compressed stream and as its uncompressed content. */
 static void line(const char *folder, const char *name, const char *p, size_t n)
 {
-    static perf_hlog_source_ s;
-    static unsigned char     bytes[1 << 16];
+    static hlog_source   s;
+    static unsigned char bytes[1 << 16];
     char                     path[256];
     const char              *b = p + n;
     size_t                   len = 0, i, k;
@@ -34,15 +35,15 @@ static void line(const char *folder, const char *name, const char *p, size_t n)
         b--;
     snprintf(path, sizeof path, "%s-0", name);
     put(folder, path, 0, p, n);
-    (void)perf_hlog_open_(&s, b, 0, n - (size_t)(b - p));
-    while (perf_inflate_more_(&s))              /* all of the content fits the window               */
+    (void)hlog_open(&s, b, n - (size_t)(b - p));
+    while (hlog_more(&s))              /* all of the content fits the window               */
         continue;
     snprintf(path, sizeof path, "%s-2", name);
     put(folder, path, strstr(name, "V0") ? 65 : 2, s.window, (size_t)s.written);
     for (i = 0; b + i < p + n && b[i] != '='; i += 4) {
         uint32_t v = 0;
         for (k = 0; k < 4; k++)
-            v = v << 6 | (perf_base64_value_(b + i + k < p + n ? b[i + k] : 'A') & 63);
+            v = v << 6 | (base64_value(b + i + k < p + n ? b[i + k] : 'A') & 63);
         bytes[len++] = (unsigned char)(v >> 16 & 255);
         bytes[len++] = (unsigned char)(v >> 8 & 255);
         bytes[len++] = (unsigned char)(v & 255);
@@ -65,7 +66,7 @@ static void kernels(const char *folder)
         m.claim = 100;
         x = memory_new(3, 3, which == 1 ? 100000000 : 0);
         for (warp = 0; warp < 4; warp++) {
-            perf_kernel_sink_ s;
+            machine_sink s;
             m.sm = which == 2 ? warp << 16 : warp % 2;
             m.block[0] = warp;
             perf_kernel_open(&s, (perf_kernel_buffer *)x.device);

@@ -8,6 +8,7 @@
 #define PERF_GPU_SLOTS 65536
 #include "perf_cuda.h"
 #include <stdlib.h>
+#include "../inside.h"
 
 static int event, context;
 static int ctx_get(void **c) { *c = &context; return 0; }
@@ -49,11 +50,10 @@ static __attribute__((__noinline__, __hot__)) void asks(long n)
 }
 
 /* The scope that makes sure of its context comes every 0.1 ms of the wall's clock, which runs on while
- * callgrind counts: not one of these.  A private name: nothing public stops it. */
+ * callgrind counts: not one of these. */
 static __attribute__((__noinline__, __hot__)) void scopes(long n, void *stream)
 {
-    if (perf_gpu_self_v1_.ring)
-        perf_gpu_self_v1_.until = UINT64_MAX;
+    gpu_believes_its_context();
 #if defined(NESTED)                             /* and of different names */
     for (; n; n -= 2) {
         PERF_GPU_SCOPE("outer", stream);

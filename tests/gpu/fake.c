@@ -5,6 +5,7 @@
 #include "../../perf_gpu_bench.h"
 #include "time/rows.h"
 #include <dlfcn.h>
+#include "inside.h"
 
 static void            *library;
 static struct sim_state *there;
@@ -193,12 +194,12 @@ static void nvml(void)
     fake_start();
     t = perf_gpu_table();
     for (i = 0; i < 2; i++)                     /* found, and found again */
-        CHECK(perf_gpu_clock_(t, 0, &mhz, &why) == 0 && mhz == 1234 && why == 1, "%u MHz, %d", mhz, (int)why);
+        CHECK(gpu_clock(t, 0, &mhz, &why) == 0 && mhz == 1234 && why == 1, "%u MHz, %d", mhz, (int)why);
     for (i = -1; i < 66; i++)
-        CHECK(i == 0 || perf_gpu_clock_(t, i, &mhz, &why) != 0, "device %d", i);
-    CHECK(perf_gpu_meter_(t, 0, 0) == 7 && perf_gpu_meter_(t, 0, 0) == 8, "%g J", perf_gpu_meter_(t, 0, 0));
-    CHECK(perf_gpu_meter_(t, 0, 1) == 66 && perf_gpu_meter_(t, 0, 2) == 77, "%g degrees", perf_gpu_meter_(t, 0, 1));
-    CHECK(perf_gpu_meter_(t, 1, 1) < 0, "a device that NVML does not know");
+        CHECK(i == 0 || gpu_clock(t, i, &mhz, &why) != 0, "device %d", i);
+    CHECK(gpu_meter(t, 0, 0) == 7 && gpu_meter(t, 0, 0) == 8, "%g J", gpu_meter(t, 0, 0));
+    CHECK(gpu_meter(t, 0, 1) == 66 && gpu_meter(t, 0, 2) == 77, "%g degrees", gpu_meter(t, 0, 1));
+    CHECK(gpu_meter(t, 1, 1) < 0, "a device that NVML does not know");
 }
 
 /* NVML or SMI without one of its functions, or that fails: `there` holds a letter for each meter that is left,
@@ -214,11 +215,11 @@ static void meters(const char *there)
     fake_start();
     t = perf_gpu_table();
     for (k = 0; k < 2; k++) {                   /* found, and found again */
-        code = perf_gpu_clock_(t, 0, &mhz, &why);
+        code = gpu_clock(t, 0, &mhz, &why);
         CHECK((code == 0) == (strchr(there, 'c') != NULL) && (code || mhz == 1234), "%s: %d, %u MHz", there, code, mhz);
         CHECK(why == (strchr(there, 'r') ? 1 : 7), "%s: reasons %d", there, (int)why);
         for (i = 0; i < 3; i++) {
-            double x = perf_gpu_meter_(t, 0, i);
+            double x = gpu_meter(t, 0, i);
             CHECK((x >= 0) == (strchr(there, "ehb"[i]) != NULL), "%s: meter %d says %g", there, i, x);
             CHECK(x < 0 || i == 0 || x == (amd ? i == 1 ? 55.5 : 88 : i == 1 ? 66 : 77), "%s: meter %d says %g", there, i, x);
         }
@@ -428,8 +429,8 @@ static void hip(void)
     CHECK(perf_gpu_collect_sync() == PERF_OK && perf_gpu_memory_mark("mark") == PERF_OK, "%s", perf_gpu_error_text());
     CHECK(perf_gpu_stats_of("step").scopes == 5000 && !there->wrong_context, "%g", (double)perf_gpu_stats_of("step").scopes);
     CHECK(!strcmp(perf_gpu_table()->name, "HIP"), "%s", perf_gpu_table()->name);
-    CHECK(perf_gpu_meter_(perf_gpu_table(), 0, 1) == 55.5 && perf_gpu_meter_(perf_gpu_table(), 1, 1) < 0, "%g degrees",
-          perf_gpu_meter_(perf_gpu_table(), 0, 1));
+    CHECK(gpu_meter(perf_gpu_table(), 0, 1) == 55.5 && gpu_meter(perf_gpu_table(), 1, 1) < 0, "%g degrees",
+          gpu_meter(perf_gpu_table(), 0, 1));
     (void)last_error();
     for (i = 0; i < 10; i++) {                  /* an error of the program's own, before and in a scope */
         perf_gpu_scope scope;

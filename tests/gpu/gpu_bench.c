@@ -11,6 +11,7 @@ static inline uint64_t host_clock(void);
 #include "../../perf_results.h"
 #include "check.h"
 #include "numbers.h"
+#include "inside.h"
 
 
 /* The host's clock: the machine's, less what it went back. */
@@ -33,7 +34,7 @@ static double uniform(void)
 /* A duration around `ns` with a coefficient of variation, quantised by the device afterwards. */
 static uint64_t noisy(double ns, double cv)
 {
-    double x = ns * (1.0 + cv * perf_normal_quantile_(uniform()));
+    double x = ns * (1.0 + cv * math_normal(uniform()));
 
     return x > 1.0 ? (uint64_t)(x + uniform()) : 1;
 }
@@ -304,7 +305,7 @@ static void test_no_gate(void)
 static uint64_t host_gates;
 static int gate_as_item(void *stream, void (*fn)(void *), void *user)
 {
-    perf_gpu_word_ *w = (perf_gpu_word_ *)user;
+    gpu_gate *w = (gpu_gate *)user;
     sim_item        i;
 
     (void)fn;
@@ -325,16 +326,16 @@ static void test_host_gate(void)
     perf_gpu_bench_opts     o = plain(PERF_GPU_COLD);
     perf_gpu_bench          b;
     perf_gpu_result         r;
-    perf_gpu_word_          w = {1, 0, 1000};
+    gpu_gate          w = {1, 0, 1000};
 
-    perf_gpu_host_gate_(&w);
+    gpu_gate_wait(&w);
     CHECK(w.out == 1, "open: %u", w.out);
     w.flag = 0;
-    perf_gpu_host_gate_(&w);
+    gpu_gate_wait(&w);
     CHECK(w.out == 2, "its time is up: %u", w.out);
     stands_at = sim_clock();
     w.out = 0;
-    perf_gpu_host_gate_(&w);
+    gpu_gate_wait(&w);
     CHECK(w.out == 2, "also on a clock that stands still: %u", w.out);
     stands_at = 0;
     sim_start();
@@ -1769,7 +1770,7 @@ static void test_clock_stands(void)
     perf_gpu_bench      b;
     perf_gpu_result     r;
     perf_stream         stream, other;
-    perf_gpu_word_      gate = {0, 0, 1000000};
+    gpu_gate      gate = {0, 0, 1000000};
     uint32_t            held = 0;
     int                 n = 0;
 
@@ -1778,7 +1779,7 @@ static void test_clock_stands(void)
     other = sim_stream(0);
     (void)sim_wait_value32(other, (uint64_t)(uintptr_t)&held, 1, 0);    /* the context is never quiet */
     stands_at = sim.now;
-    perf_gpu_host_gate_(&gate);
+    gpu_gate_wait(&gate);
     CHECK(gate.out == 2, "a gate of the host's opens: %u", gate.out);
     o.energy = 0.1;
     b = perf_gpu_bench_begin("stands", stream, &o);

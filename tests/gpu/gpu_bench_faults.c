@@ -5,6 +5,7 @@
 
 #include "../../perf_gpu_bench.h"
 #include "check.h"
+#include "inside.h"
 
 #define SIM_NAME(f) #f,
 static const char *const name_of[] = {SIM_ALL(SIM_NAME)};
@@ -18,7 +19,7 @@ typedef struct outcome {
 /* The gate as a host function would spin for ever on a clock that stands still: an item instead. */
 static int gate_as_item(void *stream, void (*fn)(void *), void *user)
 {
-    perf_gpu_word_ *w = (perf_gpu_word_ *)user;
+    gpu_gate *w = (gpu_gate *)user;
     sim_item        i;
     SIM_ENTER(host_func);
     (void)fn;

@@ -3,7 +3,7 @@
  * bench leaves captures of others alone.  Virtual time, and the hot path of scopes on it.          */
 #include <stdint.h>
 #define PERF_CLOCK_FN sim_clock
-#define PERF_TEST_HOT_
+#define PERF_TEST_HOT
 #include "sim.h"
 
 #include "../../perf_gpu_bench.h"

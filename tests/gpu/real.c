@@ -8,6 +8,7 @@
 #include "../../perf_gpu_bench.h"
 
 #include "check.h"
+#include "inside.h"
 #include <pthread.h>
 #include <unistd.h>
 
@@ -89,7 +90,7 @@ static int late_sync(void *event)
 {
     int code = sim_event_sync(event);
 
-    sim_spend((uint64_t)perf_thread_id_() % 7 * 20000);
+    sim_spend((uint64_t)core_thread_id() % 7 * 20000);
     return code;
 }
 
@@ -209,7 +210,7 @@ static void spread(void)
         worst = before > worst ? before : worst;
         perf_gpu_scope_end(&s);
     }
-    CHECK(worst > 0 && worst <= 2 * PERF_GPU_FEW_ + 20, "%d questions in one begin", (int)worst);
+    CHECK(worst > 0 && worst <= 2 * GPU_QUESTIONS + 20, "%d questions in one begin", (int)worst);
     (void)perf_gpu_collect_sync();
     CHECK(all().scopes == 5000, "%g", (double)all().scopes);
     sim_stop();
@@ -439,7 +440,7 @@ static void clock_of(uint64_t step_ns, double ppm)
     static double   truth[N];
     static uint64_t begin[N];
     perf_stream     stream[3];
-    perf_gpu_ring_ *ring = NULL;
+    gpu_ring       *ring = NULL;
     const uint64_t  ticks = perf_ticks(), ns = perf_now();
     double          worst = 0, error, tick;
     uint32_t        k;
@@ -488,12 +489,12 @@ static void clocks(void)
 /* The gate on a driver's thread opens by itself, after the limit; and at once where it is open. */
 static void host_gate(void)
 {
-    perf_gpu_word_ shut = {0, 0, 3000000}, open = {1, 0, UINT64_MAX};
-    uint64_t       began = perf_now();
+    gpu_gate shut = {0, 0, 3000000}, open = {1, 0, UINT64_MAX};
+    uint64_t began = perf_now();
 
-    perf_gpu_host_gate_(&shut);
+    gpu_gate_wait(&shut);
     CHECK(shut.out == 2 && perf_now() - began >= 3000000, "%u", shut.out);
-    perf_gpu_host_gate_(&open);
+    gpu_gate_wait(&open);
     CHECK(open.out == 1, "%u", open.out);
 }
 

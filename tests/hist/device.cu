@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static size_t cell_bytes(const perf_hist *h)
-{
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
-    return s.counters * s.bytes;
-}
-
 __global__ void record(perf_hist *h, const uint64_t *v, int n)
 {
     int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -49,8 +43,8 @@ int main()
         CHECK(cudaMemcpy(k, dm, bytes, cudaMemcpyDeviceToHost) == cudaSuccess, "kernel");
         for (int i = 0; i < n; i++)
             perf_hist_add(host, v[i]);
-        CHECK(!memcmp(perf_hist_peek_cells_(host), perf_hist_peek_cells_(back),
-                      cell_bytes(host)), "bits %d: counters", bits);
+        CHECK(!memcmp(hist_cells(host), hist_cells(back),
+                      hist_cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(host) == perf_hist_count(back) &&
                   perf_hist_quantile(host, 0) == perf_hist_quantile(back, 0) &&
                   perf_hist_quantile(host, 1) == perf_hist_quantile(back, 1) &&

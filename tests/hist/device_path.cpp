@@ -37,12 +37,6 @@ template <class T, class U> static inline T atomicMax(T *p, U v)
 #include <stdlib.h>
 #include <string.h>
 
-static size_t cell_bytes(const perf_hist *h)
-{
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
-    return s.counters * s.bytes;
-}
-
 int main()
 {
     rng r = {101};
@@ -63,12 +57,12 @@ int main()
             else
                 perf_hist_add(host, v);
         }
-        CHECK(!memcmp(perf_hist_peek_cells_(device), perf_hist_peek_cells_(host),
-                      cell_bytes(host)), "bits %d: counters", bits);
+        CHECK(!memcmp(hist_cells(device), hist_cells(host),
+                      hist_cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(device) == perf_hist_count(host) &&
                   perf_hist_quantile(device, 0) == perf_hist_quantile(host, 0) &&
                   perf_hist_quantile(device, 1) == perf_hist_quantile(host, 1) &&
-                  perf_hist_peek_(device)->over == perf_hist_peek_(host)->over &&
+                  hist_over(device) == hist_over(host) &&
                   perf_hist_lost(device) == perf_hist_lost(host), "bits %d: head", bits);
         free(m);
         free(n);

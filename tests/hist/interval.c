@@ -20,7 +20,7 @@ static int ascending(const void *a, const void *b)
 static void coverage(size_t n, double p, uint64_t seed)
 {
     rng    r = {seed};
-    double truth = 10000.0 * perf_exp_(0.8 * perf_normal_quantile_(p));
+    double truth = 10000.0 * math_exp(0.8 * math_normal(p));
     int    run, held = 0, values_held = 0;
     size_t i;
 

@@ -56,7 +56,7 @@ static void check_snapshot(const perf_hist *s, int way, uint64_t *seen)
     std = perf_hist_std(s);
     CHECK(mean >= out[0] && mean <= out[5], "way %d: mean %g", way, mean);
     CHECK(std >= 0.0 && std <= out[5] - out[0] + 1e-9, "way %d: std %g", way, std);
-    CHECK(perf_hist_lost(s) == 0 && perf_hist_peek_(s)->over == 0,
+    CHECK(perf_hist_lost(s) == 0 && hist_over(s) == 0,
           "way %d: nothing else", way);
 }
 

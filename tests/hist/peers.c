@@ -77,13 +77,9 @@ int main(void)
 
     printf("seed 91\n");
     for (bits = 1; bits <= 14; bits++) {
-        perf_hist_shape_ s = PERF_ZERO;
-        s.bits = bits;
-        s.compact = 1;
-        s.highest = UINT64_MAX >> 1;
         for (i = 0; i < 200000; i++) {
             uint64_t v = i < 70000 ? (uint64_t)i + 1 : rng_magnitude(&r, 63);
-            uint64_t ours = perf_hist_index_(&s, v);
+            uint64_t ours = hist_index(bits, v);
             CHECK(ours == spdk_index(v, bits), "SPDK %u: %lu", bits, v);
             CHECK(ours == h2_index(v, bits), "H2 %u: %lu", bits, v);
             if (bits == 6)

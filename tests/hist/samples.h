@@ -4,6 +4,8 @@
 
 #include "perf_stats.h"
 
+#include "../inside.h"
+
 typedef struct rng {
     uint64_t s;
 } rng;
@@ -41,18 +43,18 @@ static inline uint64_t to_ns(double x)
 
 static inline uint64_t lognormal(rng *r)    /* median 10 us, sigma 0.8 */
 {
-    return to_ns(10000.0 * perf_exp_(0.8 * perf_normal_quantile_(rng_unit(r))));
+    return to_ns(10000.0 * math_exp(0.8 * math_normal(rng_unit(r))));
 }
 
 static inline uint64_t bimodal(rng *r)      /* 2 us hits, 5 % misses near 1 ms */
 {
-    double z = perf_normal_quantile_(rng_unit(r));
+    double z = math_normal(rng_unit(r));
     return to_ns(rng_below(r, 20) ? 2000.0 + 100.0 * z : 1e6 + 50000.0 * z);
 }
 
 static inline uint64_t pareto(rng *r)       /* tail index 1.2 from 1 us */
 {
-    return to_ns(1000.0 * perf_exp_(-perf_log_(rng_unit(r)) / 1.2));
+    return to_ns(1000.0 * math_exp(-math_log(rng_unit(r)) / 1.2));
 }
 
 static inline int by_value(const void *a, const void *b)

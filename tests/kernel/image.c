@@ -28,7 +28,7 @@ static memory a_run(void)
     m.ahead[1] = UINT64_C(0xfffff0000);
     x = memory_new(12, 7, 0);
     for (warp = 0; warp < 15; warp++) {
-        perf_kernel_sink_ s;
+        machine_sink s;
         m.sm = warp % 3;
         m.block[0] = warp;
         perf_kernel_open(&s, (perf_kernel_buffer *)x.device);

@@ -160,7 +160,7 @@ static void an_open_ring()
     m = machine_new();
     m.cycles = 1;
     memory            x = memory_new(2, 8, 0);
-    perf_kernel_sink_ sink;
+    machine_sink sink;
     perf_kernel_open(&sink, memory_buffer(&x));
     for (uint32_t i = 0; i < 5; i++) {
         perf_kernel_stamp begin = perf_kernel_begin();
@@ -306,7 +306,7 @@ static void tracks()
 {
     m = machine_new();
     memory            x = memory_new(40, 1, 0);
-    perf_kernel_sink_ warp[40];
+    machine_sink warp[40];
     static const struct { int at, sm, open, warp; } step[] = {
         {0, 0, 1, 0}, {1, 0, 1, 1}, {2, 1, 1, 2}, {5, 0, 0, 0}, {5, 0, 1, 3}, {6, 0, 1, 4},
         {7, 0, 0, 1}, {8, 0, 0, 3}, {9, 0, 1, 5}, {9, 1, 0, 2}, {10, 0, 1, 6}, {20, 0, 0, 4},
@@ -335,7 +335,7 @@ static void tracks()
  * lie, against the clock of chip 0: the farthest from the truth, ns.                               */
 static double on_chips(uint32_t xcds, int together)
 {
-    static perf_kernel_sink_ sink[128];
+    static machine_sink sink[128];
     static double            truth[128];
     double                   worst = 0;
     m.cycle_ns = 1 / 2.1;
@@ -513,7 +513,7 @@ static void a_trace(const char *path)
     m = machine_new();
     m.cycle_ns = 0.5;
     memory            x = memory_new(31, 3, 0);
-    perf_kernel_sink_ pair[2];
+    machine_sink pair[2];
     for (uint32_t round = 0; round < 5; round++)
         for (uint32_t sm = 0; sm < 3; sm++) {
             for (uint32_t i = 0; i < 2; i++) {

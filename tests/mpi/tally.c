@@ -17,6 +17,7 @@ static int out_of_memory;
 #include "check.h"
 
 #include <time.h>
+#include "inside.h"
 
 enum { PARTS = 37 };
 
@@ -102,7 +103,7 @@ static void extremes(void)
               "%llu to %llu, not %llu to %llu", (unsigned long long)perf_hist_quantile(&sum.hist, 0),
               (unsigned long long)perf_hist_quantile(&sum.hist, 1), (unsigned long long)low, (unsigned long long)high);
     }
-    CHECK(perf_tally_ns_(10.0, 2.5) == 25 && perf_tally_ns_(3.0, 0.5) == 2, "ticks of another length");
+    CHECK(tally_ns(10.0, 2.5) == 25 && tally_ns(3.0, 0.5) == 2, "ticks of another length");
 }
 
 /* Sum of the tallies order[from, to) in a random tree, into tally number `to - 1` of `node`. */
@@ -219,7 +220,7 @@ static void full(void)
 
 static int collected;
 
-static void collect(perf_registry_ *r)
+static void collect(core_registry *r)
 {
     (void)r;
     collected++;
@@ -227,11 +228,10 @@ static void collect(perf_registry_ *r)
 
 static void collects(void)
 {
-    static perf_source_ source;
-    perf_registry_     *r = perf_registry_read_();
+    static core_source source;
 
     source.collect = collect;
-    perf_source_add_(r, &source);
+    core_source_add(&source);
     (void)perf_tally_of("step", 0, &sum);
     CHECK(collected == 1, "what a device has not told yet is asked for: %d", collected);
     out_of_memory = 1;

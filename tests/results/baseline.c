@@ -14,6 +14,7 @@ static uint64_t fake_clock(void)
 
 #include "check.h"
 #include "numbers.h"
+#include "inside.h"
 
 enum { NAMES = 5, SLICES = 40 };
 
@@ -40,7 +41,7 @@ static perf_baseline check_text(const char *text, size_t size, const perf_baseli
     perf_baseline b;
 
     memset(&b, 0, sizeof b);
-    perf_baseline_run_(&b, text, size, opts, 0);
+    baseline_of_text(&b, text, size, opts);
     return b;
 }
 
@@ -62,7 +63,7 @@ static size_t text_of(char *text, size_t cap, const perf_results_opts *o, const 
 
 static double normal(void)
 {
-    return perf_normal_quantile_(uniform());
+    return math_normal(uniform());
 }
 
 /* One run: each benchmark at its level, less a run's own luck; slices with spikes. */
@@ -78,9 +79,9 @@ static perf_results_opts run(int id, double time_s, const double *level, double 
     int               i, k;
 
     for (i = 0; i < NAMES; i++) {
-        double luck = perf_exp_(level[i] + run_sd * normal());
+        double luck = math_exp(level[i] + run_sd * normal());
         for (k = 0; k < SLICES; k++) {
-            values[i][k] = 100.0 * (i + 1) * luck * perf_exp_(0.03 * normal());
+            values[i][k] = 100.0 * (i + 1) * luck * math_exp(0.03 * normal());
             if (uniform() < 0.05)
                 values[i][k] *= 8.0;
         }
@@ -129,8 +130,8 @@ static tally world(int trials, int saved, double later, double change, double sd
         }
         hour += later - 1.0;
         for (i = 0; i < NAMES; i++)
-            level[i] += walk * perf_sqrt_(later) * normal();
-        level[1] += perf_log_(change);
+            level[i] += walk * math_sqrt(later) * normal();
+        level[1] += math_log(change);
         o.now = run(saved, hour * 3600, level, sd);
         b = perf_baseline_check(path, &o);
         if (b.status != PERF_OK || b.entries != NAMES) {
@@ -156,7 +157,7 @@ static tally world(int trials, int saved, double later, double change, double sd
 /* At most a share p of n, with three standard errors. */
 static int at_most(int k, int n, double p)
 {
-    return k <= n * p + 3.0 * perf_sqrt_(n * p * (1 - p)) + 1;
+    return k <= n * p + 3.0 * math_sqrt(n * p * (1 - p)) + 1;
 }
 
 static void statistics(void)
@@ -338,7 +339,7 @@ static void steady(double level)
     int k;
 
     for (k = 0; k < SLICES; k++)
-        values[0][k] = 100.0 * perf_exp_(level) * (1.0 + 0.001 * (k % 5 - 2));
+        values[0][k] = 100.0 * math_exp(level) * (1.0 + 0.001 * (k % 5 - 2));
 }
 
 /* Runs that do not hold an entry say nothing about its age; more repeats than are kept have the same
@@ -392,7 +393,7 @@ static void gaps_and_repeats(void)
             steady(level[0]);
             CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
         }
-        level[0] = perf_log_(by);
+        level[0] = math_log(by);
         r = run(20, 1001 + old, level, 0);
         steady(level[0]);
         b = check_now(&r, NULL);
@@ -705,12 +706,12 @@ static perf_results_opts shared_run(int id, double common, double last, const do
     static perf_result       result[TOGETHER];
     static perf_results_item item[TOGETHER];
     perf_results_opts        o = PERF_ZERO;
-    double                   factor = perf_exp_(common * normal());
+    double                   factor = math_exp(common * normal());
     int                      i;
 
     for (i = 0; i < TOGETHER; i++) {
         double sd = i == TOGETHER - 1 ? last : i % 2 ? calm : 0.02;
-        value[i] = 100.0 * factor * change[i] * perf_exp_(sd * normal());
+        value[i] = 100.0 * factor * change[i] * math_exp(sd * normal());
         memset(&result[i], 0, sizeof result[i]);
         result[i].time = perf_summarize(&value[i], 1);
         result[i].batch = 10;
@@ -805,7 +806,7 @@ static void strayed(double stray)
         }
         change[0] = 1.1;
         for (i = 1; i < TOGETHER; i++)          /* 1 to 4 at the threshold, the others unchanged   */
-            change[i] = (i < 5 ? 1.02 : 1.0) * perf_exp_(stray * normal());
+            change[i] = (i < 5 ? 1.02 : 1.0) * math_exp(stray * normal());
         o.now = shared_run(k, 0.05, 0.02, change);
         o.now.time_s = 1.79e9 + 86400.0;
         for (vouch = 0; vouch < 2; vouch++) {

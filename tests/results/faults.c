@@ -27,6 +27,7 @@
 
 #include "check.h"
 #include "time/rows.h"
+#include "inside.h"
 
 /* ---- the calls that fail ----------------------------------------------------------------------- */
 
@@ -315,10 +316,10 @@ static void numbers(void)
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare_pairs");
     verdict = perf_compare(x, 2000, y, 2000, NULL);
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare");
-    (void)perf_compare_pairs_p_(x, y, 2000, NULL);
-    (void)perf_adjust_holm_(p, 2000, y);
-    (void)perf_quantile_interval_series_(x, 2000, 0.5, 0.95);
-    (void)perf_mean_interval_(x, 2000, 0.95);
+    (void)stats_pairs_p(x, y, 2000, NULL);
+    (void)stats_holm(p, 2000, y);
+    (void)stats_interval_series(x, 2000, 0.5, 0.95);
+    (void)stats_interval_mean(x, 2000, 0.95);
     (void)perf_tally_of("again", 0, &t);
     wrong(perf_diagnose(&d) != PERF_OK && (d.calls || d.mean_ns > 0), "perf_diagnose");
 }
@@ -361,7 +362,7 @@ static void files(int round)
     whole(path, perf_results_save(path, NULL), 1, "perf_results_save");
     old_file(path);
     whole(path, perf_trace_save(path), 1, "perf_trace_save");
-    for (format = 0; format < PERF_EXPORT_FORMATS_ && !round; format++) {
+    for (format = 0; format <= PERF_EXPORT_FLAME && !round; format++) {
         old_file(path);
         whole(path, perf_export_save(path, (perf_export_format)format, NULL),
               format == PERF_EXPORT_GOOGLE, "perf_export_save");

@@ -15,6 +15,7 @@
 #include "time/rows.h"
 #define CHILD_FORK _Fork         /* memory is counted from the first call on */
 #include "child.h"
+#include "inside.h"
 
 static char path[500];
 
@@ -109,7 +110,7 @@ static void nowhere(void)
     CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE, "no stream");
     CHECK(perf_tally_of("a", 0, &t) != PERF_OK && perf_memory_mark("now") != PERF_OK && perf_diagnose(&d) == PERF_ENOMEM,
           "numbers");
-    CHECK(perf_sink_set_(NULL, NULL) == PERF_ENOMEM, "sink");
+    CHECK(core_sink_none() == PERF_ENOMEM, "sink");
     CHECK(perf_report_text(text, sizeof text, NULL) > 0, "a report all the same");
     CHECK(perf_results_save(path, NULL) == PERF_OK, "results of nothing");
     perf_enable(0);
@@ -128,7 +129,7 @@ static void tour(void)
 
     fails_at = -1;              /* from here on there is memory again */
     calls = calls_of_all();
-    lost = (double)perf_losses_sum_(perf_registry_get_()).n[PERF_LOSS_LOST_];
+    lost = (double)core_uncounted();
     CHECK(calls == began || (refused && perf_error() != PERF_OK), "%g of %d scopes, %d refusals, %s", calls, began,
           refused, perf_status_text(perf_error()));
     CHECK(calls <= began && (no_registry || calls + lost >= began), "%g of %d, %g lost", calls, began, lost);
@@ -146,20 +147,6 @@ enum { KNOWN = 150 };
 
 static perf_scope across;
 static char       known[KNOWN][16];
-
-static uint64_t cells_count(const perf_recorder_ *t)
-{
-    uint64_t    sum = 0;
-    uint32_t    id;
-    perf_cell_ *c;
-
-    for (id = 1; id < t->room; id++)
-        if ((c = t->cell[id]) != NULL)
-            do
-                sum += c->count;
-            while ((c = c->kin) != t->cell[id]);
-    return sum;
-}
 
 /* Every kind of mark, of names that are known; returns how many. */
 static int marks(void)
@@ -180,33 +167,33 @@ static int marks(void)
  * there is no room for its percentile only. */
 static void *drained(void *unused)
 {
-    perf_recorder_ *t;
+    core_recorder *t;
     uint64_t        before;
     int             n;
 
     { PERF_SCOPE("a counter"); }
-    t = perf_recorder_get_();
+    t = core_here_made();
     fails_at = maps;
     for_ever = 1;
-    while (perf_pool_(t->home, &t->pool, &t->pool_end, 64, 64, 1)) {
+    while (core_take_own(t)) {
     }
-    before = cells_count(t);
+    before = core_calls_of(t);
     errno = 77;
     n = 1 + marks();
     CHECK(errno == 77, "marks leave errno as it is: %d", errno);
     perf_scope_end(&across);    /* begun elsewhere */
-    CHECK(t->losses[PERF_LOSS_LOST_] <= (uint64_t)n && cells_count(t) - before <= 20 &&
-              cells_count(t) - before + t->losses[PERF_LOSS_LOST_] >= (uint64_t)n, "%g counted, %g lost of %d",
-          (double)(cells_count(t) - before), (double)t->losses[PERF_LOSS_LOST_], n);
+    CHECK(core_lost_by(t) <= (uint64_t)n && core_calls_of(t) - before <= 20 &&
+              core_calls_of(t) - before + core_lost_by(t) >= (uint64_t)n, "%g counted, %g lost of %d",
+          (double)(core_calls_of(t) - before), (double)core_lost_by(t), n);
     CHECK(perf_error() == PERF_ENOMEM, "%s", perf_status_text(perf_error()));
     fails_at = -1;
-    before = cells_count(t) + t->losses[PERF_LOSS_LOST_];
+    before = core_calls_of(t) + core_lost_by(t);
     n = marks();
-    CHECK(cells_count(t) + t->losses[PERF_LOSS_LOST_] - before == (uint64_t)n, "memory is back: %g of %d",
-          (double)(cells_count(t) + t->losses[PERF_LOSS_LOST_] - before), n);
-    before = cells_count(t);
+    CHECK(core_calls_of(t) + core_lost_by(t) - before == (uint64_t)n, "memory is back: %g of %d",
+          (double)(core_calls_of(t) + core_lost_by(t) - before), n);
+    before = core_calls_of(t);
     (void)marks();
-    CHECK(cells_count(t) - before == (uint64_t)n, "all of them: %g of %d", (double)(cells_count(t) - before), n);
+    CHECK(core_calls_of(t) - before == (uint64_t)n, "all of them: %g of %d", (double)(core_calls_of(t) - before), n);
     return unused;
 }
 
@@ -226,7 +213,7 @@ static void thread_without(void)
     CHECK(perf_trace_stream(path) == PERF_OK, "stream");
     fails_at = maps;
     for_ever = 1;
-    while (perf_pool_(NULL, &perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
+    while (core_take_shared()) {
     }
     (void)marks();
     CHECK(perf_trace_stream_flush() == PERF_EIO && perf_error() != PERF_OK, "%s", perf_status_text(perf_error()));
@@ -239,7 +226,7 @@ static void thread_without(void)
     /* a name that cannot be kept: there is no memory, not a name too many */
     perf_reset();
     fails_at = maps;
-    while (perf_pool_(NULL, &perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
+    while (core_take_shared()) {
     }
     across = perf_scope_begin("a new name");
     perf_scope_end(&across);

@@ -12,6 +12,7 @@ static void *other_rate(size_t size);
 
 #include "check.h"
 #include "numbers.h"
+#include "inside.h"
 
 enum { SCOPES = 300, RUNS = 12 };
 
@@ -28,8 +29,7 @@ static void *other_rate(size_t size)
     rates++;
     for (i = 0; i < sizeof sample / sizeof sample[0]; i++)
         sample[i] = rate[rates % 5];
-    PERF_SET_(&perf_anchor_v1_.clock.tick_ns, check_bits(rate[rates % 5]));
-    PERF_SET_(&perf_anchor_v1_.clock.length, UINT64_MAX / 4);
+    core_set_tick(rate[rates % 5]);
     return malloc(size);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "inside.h"
 
 static uint64_t state;
 
@@ -19,7 +20,7 @@ static double uniform(void)                     /* in (0, 1)                    
 
 static double normal(void)
 {
-    return perf_normal_quantile_(uniform());
+    return math_normal(uniform());
 }
 
 /* n pairs around 100, candidate `ratio` times the baseline, with drift and rare spikes in both. */
@@ -29,8 +30,8 @@ static void make_pairs(double *a, double *b, size_t n, double ratio, double nois
 
     for (i = 0; i < n; i++) {
         double drift = 100.0 * (1.0 + 0.1 * (double)i / (double)n);
-        a[i] = drift * perf_exp_(noise * normal()) * (uniform() < 0.02 ? 5.0 : 1.0);
-        b[i] = drift * perf_exp_(noise * normal()) * ratio * (uniform() < 0.02 ? 5.0 : 1.0);
+        a[i] = drift * math_exp(noise * normal()) * (uniform() < 0.02 ? 5.0 : 1.0);
+        b[i] = drift * math_exp(noise * normal()) * ratio * (uniform() < 0.02 ? 5.0 : 1.0);
     }
 }
 
@@ -102,8 +103,8 @@ static void symmetry(void)
               "metric %d: the estimate lies inside", m);
     }
     for (i = 0; i < 40; i++) {                  /* skewed; eight times as slow is only that       */
-        a[i] = 1.0 - perf_log_(uniform());
-        b[i] = 1.0 - 0.9 * perf_log_(uniform());
+        a[i] = 1.0 - math_log(uniform());
+        b[i] = 1.0 - 0.9 * math_log(uniform());
         d[i] = 8.0 * b[i];
     }
     for (m = PERF_METRIC_PAIR; m <= 2 * PERF_METRIC_MEMORY + 1; m++) {
@@ -355,15 +356,15 @@ static void sequential(void)
 
         perf_seq_init(&s, &rule, 0.0, 0.0);
         for (i = 0; i < 200 && s.decision == PERF_INCONCLUSIVE; i++) {
-            drift *= perf_exp_(0.02 * normal());
-            perf_seq_add(&s, drift * perf_exp_(0.03 * normal()),
-                         drift * perf_exp_(0.03 * normal()) / 1.3);
+            drift *= math_exp(0.02 * normal());
+            perf_seq_add(&s, drift * math_exp(0.03 * normal()),
+                         drift * math_exp(0.03 * normal()) / 1.3);
         }
         wrong[0] += s.decision == PERF_ACCEPT;
         wrong[1] += s.decision == PERF_REJECT;
         perf_seq_init(&s, &rule, 0.0, 0.0);
         for (i = 0; i < 200 && s.decision == PERF_INCONCLUSIVE; i++)
-            perf_seq_add(&s, perf_exp_(0.03 * normal()), perf_exp_(0.03 * normal()) / 1.3 * 0.95);
+            perf_seq_add(&s, math_exp(0.03 * normal()), math_exp(0.03 * normal()) / 1.3 * 0.95);
         right += s.decision == PERF_ACCEPT;
         pairs += i;
     }
@@ -502,7 +503,7 @@ static void planned(void)
         perf_interval r = {-c[i][0], 0.0, c[i][0]};
         double        t;
         v = perf_verdict_start_(&o);
-        t = perf_log_(v.threshold);
+        t = math_log(v.threshold);
         r.low += t + c[i][1];
         r.estimate += t + c[i][1];
         r.high += t + c[i][1];
@@ -530,9 +531,9 @@ static void rates(void)
     size_t            i;
 
     for (i = 0; i < 30; i++)
-        a[i] = perf_exp_(0.01 * normal());
+        a[i] = math_exp(0.01 * normal());
     for (i = 0; i < 20; i++)
-        b[i] = 2.0 * perf_exp_(0.01 * normal());
+        b[i] = 2.0 * math_exp(0.01 * normal());
     o.design = PERF_DESIGN_RANDOM;
     v = perf_compare(a, 30, b, 20, &o);
     CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 30 && v.candidate_values == 20, "%s",
@@ -705,8 +706,8 @@ static void refinements(void)
     o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_P50));
     for (trial = 0; trial < 400; trial++) {     /* independent arms: pairing may not narrow       */
         for (i = 0; i < 100; i++) {
-            a[i] = perf_exp_(0.3 * normal());
-            b[i] = perf_exp_(0.3 * normal());
+            a[i] = math_exp(0.3 * normal());
+            b[i] = math_exp(0.3 * normal());
         }
         wrong += perf_compare_pairs(a, b, 100, &o).decision != PERF_INCONCLUSIVE;
     }
@@ -714,8 +715,8 @@ static void refinements(void)
 
     o = with_rule(perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_MEAN));
     for (i = 0; i < 30; i++) {                  /* arms that vary together: pairing must narrow   */
-        a[i] = perf_exp_(0.3 * normal());
-        b[i] = a[i] * 0.95 * perf_exp_(0.01 * normal());
+        a[i] = math_exp(0.3 * normal());
+        b[i] = a[i] * 0.95 * math_exp(0.01 * normal());
     }
     v = perf_compare_pairs(a, b, 30, &o);
     CHECK(v.decision == PERF_ACCEPT, "mean, common noise: %s", perf_verdict_text(&v));
@@ -828,8 +829,8 @@ static void other_clocks(void)
                 for (trial = 0; trial < 400; trial++) {
                     double x = 100.0 + 30.0 * uniform();
                     for (i = 0; i < 30; i++) {
-                        a[i] = x * perf_exp_(sd * normal());
-                        b[i] = x / factor * perf_exp_(sd * normal());
+                        a[i] = x * math_exp(sd * normal());
+                        b[i] = x / factor * math_exp(sd * normal());
                         a[i] = w != 1 ? reading(a[i], 10.0, how) : a[i];
                         b[i] = w != 0 ? reading(b[i], 10.0, how) : b[i];
                         a[i] = w > 1 ? 1e6 / a[i] : a[i];
@@ -873,7 +874,7 @@ static void two_sizes(void)
                 for (trial = 0; trial < 400; trial++) {
                     for (i = 0; i < na + nb; i++) {
                         double x = w == 0   ? (uniform() < 0.3 ? 1.0 + 0.3 * uniform() : 1.0) + 0.01 * normal()
-                                   : w == 1 ? 1.0 + 0.03 * normal() : 1.0 - 0.3 * perf_log_(uniform());
+                                   : w == 1 ? 1.0 + 0.03 * normal() : 1.0 - 0.3 * math_log(uniform());
                         *(i < na ? a + i : b + (i - na)) = i < na ? x : 1.05 * x;
                     }
                     v = perf_compare(a, na, b, nb, &o);
@@ -903,7 +904,7 @@ static void two_speeds(void)
                 begin = (int)(uniform() * 2.0 * every[w]);
                 for (i = 0; i < 2 * n; i++) {
                     pair[i % 2] = (begin + i) / every[w] % 2 ? 1.1 : 1.0;
-                    pair[i % 2] *= perf_exp_(0.003 * normal());
+                    pair[i % 2] *= math_exp(0.003 * normal());
                     coin = uniform() < 0.5;
                     if (i % 2) {
                         a[i / 2] = pair[coin];
@@ -1000,14 +1001,14 @@ static void unlike(int kind, double *a, double *b, size_t n)
 
     for (i = 0; i < n; i++)
         if (kind == TAIL) {                     /* median of the ratio: 1 + 0.3 log 2             */
-            a[i] = perf_exp_(0.001 * normal());
-            b[i] = (1.0 - 0.3 * perf_log_(uniform())) / (1.0 + 0.3 * 0.69314718055994531);
+            a[i] = math_exp(0.001 * normal());
+            b[i] = (1.0 - 0.3 * math_log(uniform())) / (1.0 + 0.3 * 0.69314718055994531);
         } else if (kind == MODES) {             /* slow: 30 % of one, 45 % of the other           */
-            a[i] = perf_exp_(0.02 * normal()) * (uniform() < 0.30 ? 1.3 : 1.0);
-            b[i] = perf_exp_(0.02 * normal()) * (uniform() < 0.45 ? 1.3 : 1.0);
+            a[i] = math_exp(0.02 * normal()) * (uniform() < 0.30 ? 1.3 : 1.0);
+            b[i] = math_exp(0.02 * normal()) * (uniform() < 0.45 ? 1.3 : 1.0);
         } else {                                /* interrupts of one length, a tenth of the work  */
-            a[i] = perf_exp_(0.03 * normal()) + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
-            b[i] = perf_exp_(0.03 * normal()) * 0.1 + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
+            a[i] = math_exp(0.03 * normal()) + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
+            b[i] = math_exp(0.03 * normal()) * 0.1 + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
         }
 }
 
@@ -1077,8 +1078,8 @@ static void shapes(void)
             for (i = 0; i < n; i++, turn += 2) {
                 double x = 1.0 + 0.2 * (turn % (n == 12 ? 3 : 2)), y = 1.0 + 0.2 * ((turn + 1) % (n == 12 ? 3 : 2));
                 int    first = uniform() < 0.5;
-                a[i] = (first ? x : y) * perf_exp_(0.01 * normal());
-                b[i] = (first ? y : x) * perf_exp_(0.01 * normal());
+                a[i] = (first ? x : y) * math_exp(0.01 * normal());
+                b[i] = (first ? y : x) * math_exp(0.01 * normal());
             }
             o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_P50);
             v = perf_compare_pairs(a, b, (size_t)n, &o);
@@ -1134,9 +1135,9 @@ static void sequential_interval(void)
                 tick = trial % 3 * 0.002;
                 perf_seq_init(&s, &rule, trial % 2 ? 0.99 : 0.0, tick);
                 for (i = 0; i < 300 && s.decision == PERF_INCONCLUSIVE; i++) {
-                    double x = perf_exp_(normal() * 0.1), y = x * perf_exp_(spread[w] * normal() - effect[e]);
+                    double x = math_exp(normal() * 0.1), y = x * math_exp(spread[w] * normal() - effect[e]);
                     perf_seq_add(&s, x, y / 1.3);
-                    d[i] = perf_log_(y / 1.3) - perf_log_(x);
+                    d[i] = math_log(y / 1.3) - math_log(x);
                 }
                 q = perf_widen_(perf_seq_interval(d, (size_t)i, trial % 2 ? 0.99 : 0.95), tick);
                 decided += s.decision != PERF_INCONCLUSIVE;

@@ -5,13 +5,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "inside.h"
 
 static char     folder[512];
 static uint64_t state = 20261121;
 
 static double normal(void)
 {
-    return perf_normal_quantile_(((double)(check_random(&state) >> 11) + 0.5) / 9007199254740992.0);
+    return math_normal(((double)(check_random(&state) >> 11) + 0.5) / 9007199254740992.0);
 }
 
 static int near(double a, double b, double tolerance)
@@ -61,7 +62,7 @@ static void adjustments(void)
             }
         }
         if (n && (!q || strcmp(set, c[0]))) {       /* a set is complete                          */
-            CHECK(perf_adjust_holm_(p, n, got) == PERF_OK, "holm");
+            CHECK(stats_holm(p, n, got) == PERF_OK, "holm");
             for (k = 0; k < n && near(got[k], holm[k], 1e-12); k++)
                 ;
             CHECK(k == n, "Holm, set %s, p[%lu] = %g: %.17g, R %.17g", set, (unsigned long)k,
@@ -78,16 +79,16 @@ static void adjustments(void)
     if (f)
         fclose(f);
     CHECK(sets >= 5, "only %d sets", sets);
-    CHECK(perf_adjust_holm_(NULL, 3, got) == PERF_EINVAL && perf_adjust_holm_(p, 0, got) == PERF_ENODATA,
+    CHECK(stats_holm(NULL, 3, got) == PERF_EINVAL && stats_holm(p, 0, got) == PERF_ENODATA,
           "bad input");
-    CHECK(perf_adjust_holm_(p, (size_t)-1, got) == PERF_ENOMEM, "more than there can be");
+    CHECK(stats_holm(p, (size_t)-1, got) == PERF_ENOMEM, "more than there can be");
     p[0] = CHECK_NAN;
     p[1] = 0.01;
-    CHECK(perf_adjust_holm_(p, 2, p) == PERF_OK && p[0] == 1.0 && p[1] == 0.02, "NaN counts as 1");
+    CHECK(stats_holm(p, 2, p) == PERF_OK && p[0] == 1.0 && p[1] == 0.02, "NaN counts as 1");
     p[0] = -1.0;
     p[1] = 7.0;
     p[2] = 0.01;
-    CHECK(perf_adjust_holm_(p, 3, p) == PERF_OK && p[0] == 1.0 && p[1] == 1.0 && p[2] == 0.03,
+    CHECK(stats_holm(p, 3, p) == PERF_OK && p[0] == 1.0 && p[1] == 1.0 && p[2] == 0.03,
           "so does what is no probability: %g %g %g", p[0], p[1], p[2]);
 }
 
@@ -106,8 +107,8 @@ static void series(void)
 
     for (i = 0; i < 100; i++)
         x[i] = sorted[i] = ((i % 2 && i != 93) || i == 8 ? 2.0 : 1.0) + 0.001 * (double)i;
-    perf_sort_values_(sorted, 100);
-    q = perf_quantile_interval_series_(x, 100, 0.5, 0.95);
+    stats_sort(sorted, 100);
+    q = stats_interval_series(x, 100, 0.5, 0.95);
     plain = perf_quantile_interval(sorted, 100, 0.5, 0.95);
     CHECK(q.low <= plain.low && q.high >= plain.high && isfinite(q.low) && isfinite(q.high),
           "alternating: [%g, %g], independent [%g, %g]", q.low, q.high, plain.low, plain.high);
@@ -115,14 +116,14 @@ static void series(void)
         missed = plainly = 0;
         for (trial = 0; trial < 400; trial++) {
             c = normal();
-            d = perf_sqrt_(1.0 - world[w].rho * world[w].rho);
+            d = math_sqrt(1.0 - world[w].rho * world[w].rho);
             for (i = 0; i < world[w].n; i++) {
                 x[i] = sorted[i] = c;
                 c = world[w].rho * c + d * normal();
             }
-            q = perf_quantile_interval_series_(x, world[w].n, 0.5, 0.0);
+            q = stats_interval_series(x, world[w].n, 0.5, 0.0);
             missed += q.low > 0.0 || q.high < 0.0;
-            perf_sort_values_(sorted, world[w].n);
+            stats_sort(sorted, world[w].n);
             q = perf_quantile_interval(sorted, world[w].n, 0.5, 0.0);
             plainly += q.low > 0.0 || q.high < 0.0;
         }
@@ -132,7 +133,7 @@ static void series(void)
     CHECK(plainly > 200, "which is why: %d of 400 missed by the plain one", plainly);
     for (i = 0; i < 300; i++)
         x[i] = i < 150 ? 1.0 : 2.0;
-    q = perf_quantile_interval_series_(x, 300, 0.99, 0.95);
+    q = stats_interval_series(x, 300, 0.99, 0.95);
     CHECK(q.high == CHECK_INF, "p99 of two levels is unbounded: %g", q.high);
     /* Every batch has one value of each tenth: the variance of their means is 0, and its floor counts.  Places of
      * the limits by SciPy: n_eff = 100 (norm.ppf(.975) / t.ppf(.975, 9))^2, beta.ppf(.025, k, n_eff - k + 1).  */
@@ -140,18 +141,18 @@ static void series(void)
         x[i] = (double)(i % 10 * 10 + i / 10);
     for (w = 0; w < 4; w++) {
         static const double p[4][4] = {{0.5, 0.95, 38, 62}, {0.9, 0.95, 80, 96}, {0.2, 0.95, 11, 31}, {0.5, 0.99, 33, 67}};
-        q = perf_quantile_interval_series_(x, 100, p[w][0], p[w][1]);
+        q = stats_interval_series(x, 100, p[w][0], p[w][1]);
         CHECK(q.low == p[w][2] && q.high == p[w][3], "p = %g: [%g, %g], SciPy [%g, %g]", p[w][0], q.low, q.high,
               p[w][2], p[w][3]);
     }
     for (i = 0; i < 100; i++)                       /* a trend: variance 25 / 9, n_eff 6.76       */
         x[i] = (double)i;
-    q = perf_quantile_interval_series_(x, 100, 0.5, 0.95);
+    q = stats_interval_series(x, 100, 0.5, 0.95);
     CHECK(q.low == 13.0 && q.high == 87.0, "a trend: [%g, %g]", q.low, q.high);
     /* SciPy: beta.ppf(tail, a, b) n = 0.89, 9.9, 0.002                                           */
-    CHECK(perf_share_low_(40, 0.975, 1.025, 0.025) == 0 && perf_share_low_(100, 3.0, 5.0, 0.025) == 9 &&
-              perf_share_low_(1000, 0.5, 9.0, 0.005) == 0, "places of shares");
-    q = perf_quantile_interval_series_(x, 39, 0.5, 0.95);
+    CHECK(stats_share_low(40, 0.975, 1.025, 0.025) == 0 && stats_share_low(100, 3.0, 5.0, 0.025) == 9 &&
+              stats_share_low(1000, 0.5, 9.0, 0.005) == 0, "places of shares");
+    q = stats_interval_series(x, 39, 0.5, 0.95);
     CHECK(isnan(q.low) && isnan(q.estimate), "39 values");
 }
 
@@ -203,11 +204,11 @@ static void rules(void)
     CHECK(perf_rule_parse("mean down >= 10 % on mean", &r) == PERF_OK && r.metric == PERF_METRIC_MEAN,
           "the same twice");
     r = perf_rule_make(PERF_RULE_NO_REGRESSION, 0.0, PERF_METRIC_PAIR);
-    CHECK(perf_rule_threshold_(&r) == 1.0, "no regression beyond 0 %%: %g", perf_rule_threshold_(&r));
+    CHECK(rule_threshold(&r) == 1.0, "no regression beyond 0 %%: %g", rule_threshold(&r));
     r = perf_rule_make(PERF_RULE_REDUCTION, 0.0, PERF_METRIC_PAIR);
-    CHECK(perf_rule_threshold_(&r) == 1.0, "down by 0 %%: %g", perf_rule_threshold_(&r));
+    CHECK(rule_threshold(&r) == 1.0, "down by 0 %%: %g", rule_threshold(&r));
     r = perf_rule_make(PERF_RULE_SPEEDUP, 0.0, PERF_METRIC_PAIR);
-    CHECK(isnan(perf_rule_threshold_(&r)), "0 times as fast is no rule: %g", perf_rule_threshold_(&r));
+    CHECK(isnan(rule_threshold(&r)), "0 times as fast is no rule: %g", rule_threshold(&r));
     CHECK(perf_rule_parse(NULL, &r) == PERF_EINVAL && perf_rule_parse("down >= 5 %", NULL) ==
           PERF_EINVAL, "NULL");
 }
@@ -230,8 +231,8 @@ static void runs(void)
                 offset_a = 0.03 * normal();
                 offset_b = 0.03 * normal();
             }
-            a[i] = 100.0 * perf_exp_(offset_a + 0.001 * normal());
-            b[i] = 100.0 * perf_exp_(offset_b + 0.001 * normal());
+            a[i] = 100.0 * math_exp(offset_a + 0.001 * normal());
+            b[i] = 100.0 * math_exp(offset_b + 0.001 * normal());
         }
         for (i = 0; i < 10; i++) {
             by_run[0][i] = perf_summarize(a + 10 * i, 10).p50;
@@ -258,8 +259,8 @@ static void joined(void)
     for (trial = 0; trial < 1000; trial++) {
         for (rule = 0; rule < 4; rule++) {
             for (i = 0; i < 30; i++) {
-                a[i] = perf_exp_(0.03 * normal());
-                b[i] = perf_exp_(0.03 * normal()) / 1.3;
+                a[i] = math_exp(0.03 * normal());
+                b[i] = math_exp(0.03 * normal()) / 1.3;
             }
             v[rule] = perf_compare_pairs(a, b, 30, &o);
         }
@@ -304,19 +305,19 @@ static void p_values(void)
     int          i, trial, low = 0;
 
     for (i = 0; i < 60; i++) {
-        a[i] = 100.0 * perf_exp_(0.02 * normal());
-        c[i] = 50.0 * perf_exp_(0.02 * normal());
+        a[i] = 100.0 * math_exp(0.02 * normal());
+        c[i] = 50.0 * math_exp(0.02 * normal());
     }
-    p = perf_compare_pairs_p_(a, c, 60, NULL);
+    p = stats_pairs_p(a, c, 60, NULL);
     CHECK(p < 1e-5, "a clear answer: p = %g", p);
     for (trial = 0; trial < 300; trial++) {
         perf_compare_opts o = PERF_ZERO;
         o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
         for (i = 0; i < 30; i++) {
-            a[i] = perf_exp_(0.1 * normal());
-            b[i] = perf_exp_(0.1 * normal());
+            a[i] = math_exp(0.1 * normal());
+            b[i] = math_exp(0.1 * normal());
         }
-        p = perf_compare_pairs_p_(a, b, 30, &o);
+        p = stats_pairs_p(a, b, 30, &o);
         low += p <= 0.1;
         CHECK((p <= 0.05) == (perf_compare_pairs(a, b, 30, &o).decision != PERF_INCONCLUSIVE) ||
                   (p > 0.0499 && p < 0.0501), "p and verdict agree: %g", p);

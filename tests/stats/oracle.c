@@ -3,6 +3,7 @@
 #include "perf_stats.h"
 #include "check.h"
 #include "numbers.h"
+#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +51,10 @@ static void check_signed_rank(const double *a, const double *b, size_t n, double
     size_t        i;
 
     for (i = 0; i < n; i++)
-        d[i] = perf_log_(b[i]) - perf_log_(a[i]);
-    if (!perf_signed_rank_k_(n, 0.5 - 0.5 * confidence))
+        d[i] = math_log(b[i]) - math_log(a[i]);
+    if (!stats_signed_rank_k(n, 0.5 - 0.5 * confidence))
         return;                                 /* R prints the range there; we say "unbounded"   */
-    r = perf_signed_rank_(d, n, 0.5 - 0.5 * confidence);
+    r = stats_signed_rank(d, n, 0.5 - 0.5 * confidence);
     CHECK(agrees(r.estimate, -estimate, 1e-12) || agrees(r.estimate, estimate, 1e-12),
           "%s: estimate %.17g, R %.17g", where, r.estimate, estimate);
     CHECK((agrees(r.low, low, 1e-12) && agrees(r.high, high, 1e-12)) ||
@@ -108,18 +109,18 @@ static void against_r(void)
         n = x == a ? na : nb;
         s = perf_summarize(x, n);
         memcpy(sorted, x, n * sizeof *x);
-        perf_sort_values_(sorted, n);
+        stats_sort(sorted, n);
         if (!strncmp(c[1], "mean", 4)) {
             CHECK(agrees(s.mean, est, 1e-14) && agrees(s.std, cell(c[5]), 1e-12),
                   "%s %s: %.17g +- %.17g", c[0], c[1], s.mean, s.std);
         } else if (!strncmp(c[1], "t_mean95", 8)) {
-            q = perf_mean_interval_(x, n, 0.95);
+            q = stats_interval_mean(x, n, 0.95);
             CHECK(agrees(q.low, low, 1e-12) && agrees(q.high, high, 1e-12),
                   "%s %s: [%.17g, %.17g]", c[0], c[1], q.low, q.high);
         } else if (!strncmp(c[1], "mad", 3)) {
             CHECK(agrees(s.mad, est, 1e-12), "%s %s: %.17g", c[0], c[1], s.mad);
         } else if (!strncmp(c[1], "q7_", 3)) {
-            double v = perf_quantile_(sorted, n, strtod(c[1] + 3, NULL));
+            double v = stats_quantile(sorted, n, strtod(c[1] + 3, NULL));
             CHECK(agrees(v, est, 1e-12), "%s %s: %.17g, R %.17g", c[0], c[1], v, est);
         } else if (!strncmp(c[1], "orderstat95_p", 13)) {
             q = perf_quantile_interval(sorted, n, strtod(c[1] + 13, NULL), 0.95);
@@ -138,7 +139,7 @@ static double digits(double got, double want)
     double error = got / want - 1.0;
 
     error = error < 0.0 ? -error : error;
-    return error > 0.0 ? -perf_log_(error) / 2.302585092994046 : 17.0;
+    return error > 0.0 ? -math_log(error) / 2.302585092994046 : 17.0;
 }
 
 static void against_nist(void)
@@ -162,14 +163,12 @@ static void against_nist(void)
     size_t        i, n;
 
     for (i = 0; i < sizeof set / sizeof *set; i++) {
-        perf_moments_ m;
-        double        sd;
+        double mean, sd;
 
         snprintf(name, sizeof name, "nist_%s.csv", set[i].name);
         n = read_numbers(name, x, 6000);
-        m = perf_moments_of_(x, n);
-        sd = m.std;
-        CHECK(digits(m.mean, set[i].mean) >= set[i].mean_digits, "%s mean %.17g", name, m.mean);
+        mean = stats_moments(x, n, &sd);
+        CHECK(digits(mean, set[i].mean) >= set[i].mean_digits, "%s mean %.17g", name, mean);
         CHECK(digits(sd, set[i].sd) >= set[i].sd_digits, "%s sd %.17g: %.1f digits", name, sd,
               digits(sd, set[i].sd));
     }
@@ -193,7 +192,7 @@ static void against_rank_tables(void)
 
         if (sscanf(line, "signrank_c(P<=c)<=alpha,%lu,NA,%lf,%lf", &n, &alpha, &c) != 3)
             continue;
-        k = perf_signed_rank_k_(n, alpha);
+        k = stats_signed_rank_k(n, alpha);
         CHECK((double)k == c + 1.0, "n = %lu, alpha = %g: k = %lu, R %g", n, alpha,
               (unsigned long)k, c + 1.0);
         rows++;
@@ -221,8 +220,8 @@ static void counted_ranks(void)
             uint64_t k = 0;
             while ((total += ways[k]) <= tail[i] * (1.0 + 1e-12))
                 k++;
-            CHECK(perf_signed_rank_k_(n, tail[i]) == k, "n = %lu, tail %g: %lu, counted %lu",
-                  (unsigned long)n, tail[i], (unsigned long)perf_signed_rank_k_(n, tail[i]),
+            CHECK(stats_signed_rank_k(n, tail[i]) == k, "n = %lu, tail %g: %lu, counted %lu",
+                  (unsigned long)n, tail[i], (unsigned long)stats_signed_rank_k(n, tail[i]),
                   (unsigned long)k);
         }
     }

@@ -24,12 +24,13 @@ int main(void)
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
+#include "inside.h"
 
 enum { MOST = 40000, AROUND = 60 };     /* instructions; none of these marks has a tenth of it     */
 
 static volatile long  left;             /* instructions until the handler has its scope            */
 static volatile int   landed, traps;
-static perf_recorder_ *volatile waiting;        /* does not count before this one's table changes  */
+static core_recorder *volatile waiting;        /* does not count before this one's table changes  */
 
 /* Below the 128 bytes under the stack pointer that a function may use without moving it. */
 #define FLAGS(change)                                                                             \
@@ -69,26 +70,6 @@ static void step_begin(long k)
 static void step_end(void)
 {
     FLAGS("andq $-0x101, (%%rsp)");
-}
-
-/* Calls of a name, and what its buckets say. */
-static uint64_t calls_of(const char *name, uint64_t *buckets)
-{
-    static perf_sum_ sum;
-    perf_registry_  *r = perf_registry_read_();
-    perf_row_        row;
-    uint64_t         calls = 0;
-    uint32_t         id, i;
-
-    *buckets = 0;
-    for (id = 1; id < r->count; id++)
-        if (!strcmp(r->names[id]->site.name, name)) {
-            perf_row_fill_(&row, r, id, &sum);
-            calls = row.count;
-            for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-                *buckets += sum.bucket[i];
-        }
-    return calls;
 }
 
 static void call(const char *name, uint64_t ns)
@@ -152,11 +133,11 @@ static void everywhere(const char *what, uint64_t (*mark)(const char *, long), i
         snprintf(name, sizeof name, fresh ? "%s %ld" : "%s", what, k);
         for (i = 0; i < 5; i++)                 /* so the late ones are this name's; the first    */
             call(name, 100);                    /* call of a name counts at once                  */
-        seen0 = calls_of("handler", &seen_in0);
-        calls0 = calls_of(name, &buckets0);
+        seen0 = core_calls("handler", &seen_in0);
+        calls0 = core_calls(name, &buckets0);
         made = mark(name, k);
-        calls = calls_of(name, &buckets);
-        seen = calls_of("handler", &seen_in);
+        calls = core_calls(name, &buckets);
+        seen = core_calls("handler", &seen_in);
         CHECK(calls == calls0 + made && seen == seen0 + (landed != 0),
               "%s, instruction %ld: %d more calls of %d, %d more in the handler", what, k,
               (int)(calls - calls0), (int)made, (int)(seen - seen0));
@@ -176,13 +157,13 @@ static void everywhere(const char *what, uint64_t (*mark)(const char *, long), i
  * one another.                                                                                    */
 static void tables(void)
 {
-    perf_recorder_ *t = perf_self_v1_;
+    core_recorder *t = core_here();
     char            name[40];
     long            k;
 
     for (k = 0; k < AROUND; k++) {
         snprintf(name, sizeof name, "table %ld", k);
-        PERF_SET_(&t->seen, NULL);              /* no table, then the smallest, then a full one   */
+        core_forget_seen(t);              /* no table, then the smallest, then a full one   */
         t->table = NULL;
         t->slot = NULL;
         t->seen_mask = t->slots = t->slots_used = 0;

@@ -1,6 +1,7 @@
 /* The clocks agree, never run backwards, and say how good they are. */
 #include "rows.h"
 #include "perf_trace.h"
+#include "inside.h"
 
 /* Both clocks at one moment: the closest of many, for between two readings others may run. */
 static void both(uint64_t *ns, uint64_t *ticks)
@@ -23,14 +24,14 @@ static void both(uint64_t *ns, uint64_t *ticks)
 /* While another thread takes the first reading, a rate comes from a reading of one's own. */
 static void meanwhile(void)
 {
-    perf_calibration_ *c = &perf_anchor_v1_.clock, before = *c;
-    double             rate = perf_ticks_to_ns(1000000), mine;
+    core_clock *c = core_clock_of_all(), before = *c;
+    double      rate = perf_ticks_to_ns(1000000), mine;
 
-    PERF_SET_(&c->state, 1u);
-    CHECK(!perf_calibrate_(), "it is not ready");
+    core_clock_set(1);
+    CHECK(!core_calibrate(), "it is not ready");
     mine = perf_ticks_to_ns(1000000);
     CHECK(mine > 0.9 * rate && mine < 1.1 * rate, "%g, not %g", mine, rate);
-    PERF_SET_(&c->state, 2u);
+    core_clock_set(2);
     CHECK(c->first.ticks == before.first.ticks && c->tick_ns == before.tick_ns && c->length == before.length,
           "nothing of it is kept");
 }
@@ -38,15 +39,15 @@ static void meanwhile(void)
 /* Where the counter changes its speed scopes are timed by the system's clock. */
 static void without_counter(void)
 {
-    perf_registry_ *r = perf_registry_get_();
-    perf_scope      s;
-    perf_async      span;
-    uint64_t        least, most;
+    core_registry *r = core_get();
+    perf_scope     s;
+    perf_async     span;
+    uint64_t       least, most;
 
     r->clock = 1;
     r->warnings = PERF_CLOCK_NOT_INVARIANT;
     perf_reset();
-    perf_ask_(r, PERF_ASK_TRACE_);
+    core_asks(r);
     most = perf_now();
     s = perf_scope_begin("by the system's clock");
     span = perf_async_begin("span", 0);
@@ -61,20 +62,20 @@ static void without_counter(void)
               row_of("by the system's clock", "scope").total <= (double)most,
           "%g of %g .. %g", row_of("by the system's clock", "scope").total, (double)least, (double)most);
     CHECK(row_of("span", "async").total >= (double)least && row_of("span", "async").total <= (double)most, "span");
-    CHECK(!strcmp(perf_clock().name, PERF_SYSTEM_CLOCK_NAME_) && perf_clock().hz > 0.999e9 && perf_clock().hz < 1.001e9,
+    CHECK(!strcmp(perf_clock().name, CORE_SYSTEM_CLOCK) && perf_clock().hz > 0.999e9 && perf_clock().hz < 1.001e9,
           "%s %g", perf_clock().name, perf_clock().hz);
     CHECK(perf_clock().warnings & PERF_CLOCK_NOT_INVARIANT, "%u", perf_clock().warnings);
     r->clock = 0;
     r->warnings = 0;
-    perf_ask_(r, PERF_ASK_TRACE_);
+    core_asks(r);
 }
 
 /* PERF_TRACE_EVENTS 0: scopes are counted, a trace is empty, none is streamed. */
 static void without_ring(void)
 {
-    perf_registry_ *r = perf_registry_get_();
-    uint64_t        events = r->ring_events;
-    char           *text;
+    core_registry *r = core_get();
+    uint64_t       events = r->ring_events;
+    char          *text;
 
     perf_reset();
     r->ring_events = 0;
@@ -119,8 +120,8 @@ int main(void)
     CHECK(c.name && c.hz > 1e6 && c.tick_ns > 0 && c.resolution_ns > 0 && c.resolution_ns < 1e6 && c.cost_ns > 0,
           "%s %g %g %g %g", c.name, c.hz, c.tick_ns, c.resolution_ns, c.cost_ns);
     CHECK(c.error_ppm >= 0 && c.error_ppm < 20, "%g ppm", c.error_ppm);
-    ns = (double)perf_anchor_v1_.clock.length * c.tick_ns;      /* a step of 10 ns in that time, at least */
-    CHECK(!PERF_COUNTER_ || (ns > 1e6 && c.error_ppm > 0.99 * 10 / ns * 1e6), "%g ppm of %g ns", c.error_ppm, ns);
+    ns = (double)core_clock_of_all()->length * c.tick_ns;      /* a step of 10 ns in that time, at least */
+    CHECK(!CORE_HAS_COUNTER || (ns > 1e6 && c.error_ppm > 0.99 * 10 / ns * 1e6), "%g ppm of %g ns", c.error_ppm, ns);
     CHECK(c.hz * c.tick_ns > 0.999999e9 && c.hz * c.tick_ns < 1.000001e9, "hz and tick_ns");
     CHECK(perf_cpu_now() >= cpu, "processor time");
     CHECK(perf_ticks_to_ns(0) < 1e-9, "no time");

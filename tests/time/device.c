@@ -3,7 +3,6 @@
 #define _GNU_SOURCE 1
 #include <stdint.h>
 #define PERF_CLOCK_FN sim_clock
-#define PERF_PROC_    "proc/"
 #include "../gpu/sim.h"
 
 #include "perf_diagnosis.h"
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "inside.h"
 
 static void put(const char *path, const char *text)
 {
@@ -126,7 +126,7 @@ int main(void)
 {
     perf_stream stream;
 
-    if (!PERF_SYS_GETTID_) {
+    if (!CORE_HAS_THREAD_IDS) {
         printf("skipped: threads have no numbers of the system here, so no file of /proc\n");
         return 77;
     }

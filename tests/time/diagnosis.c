@@ -9,7 +9,6 @@ static uint64_t fake_clock(void)
     return now_ns;
 }
 #define PERF_CLOCK_FN fake_clock
-#define PERF_PROC_    "proc/"
 #define PERF_DIAGNOSIS 1
 #include "perf_diagnosis.h"
 #include "../folder.h"
@@ -20,6 +19,7 @@ static uint64_t fake_clock(void)
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "inside.h"
 
 enum { MS = 1000000 };
 
@@ -56,14 +56,10 @@ static void system_says(unsigned thread, double age_ms, double cpu_ms, double re
 }
 
 /* A scope, by name and kind, of so many ms. */
-static void spend(const char *name, uint32_t kind, double ms)
+enum kind { SCOPE, WAIT };
+static void spend(const char *name, enum kind kind, double ms)
 {
-    perf_site_ site;
-    perf_span_ s;
-
-    (void)s;
-    memset(&site, 0, sizeof site);
-    if (kind == PERF_KIND_WAIT_) {
+    if (kind == WAIT) {
         perf_scope w = perf_wait_begin(name);
         now_ns += (uint64_t)(ms * MS);
         perf_scope_end(&w);
@@ -80,10 +76,10 @@ static void *device_thread(void *copies)
 
     for (i = 0; i < 100; i++) {
         if (copies) {
-            PERF_SCOPE_("in", PERF_KIND_COPY_, __COUNTER__);
+            SCOPE_OF_COPY("in");
             now_ns += 6 * MS;
         } else {
-            PERF_SCOPE_("kernel", PERF_KIND_DEVICE_, __COUNTER__);
+            SCOPE_OF_DEVICE("kernel");
             now_ns += 6 * MS;
         }
     }
@@ -95,7 +91,7 @@ static void *small_kernels(void *unused)
     int i;
 
     for (i = 0; i < 1000; i++) {
-        PERF_SCOPE_("kernel", PERF_KIND_DEVICE_, __COUNTER__);
+        SCOPE_OF_DEVICE("kernel");
         now_ns += MS / 10;
     }
     return unused;
@@ -118,16 +114,16 @@ static void steps(double read, double lock, double sync, double alloc, double co
         if (i == 0)
             now_ns += 500 * MS;                 /* warm-up */
         if (read > 0)
-            spend("read", PERF_KIND_WAIT_, read);
+            spend("read", WAIT, read);
         if (lock > 0)
-            spend("lock of the queue", PERF_KIND_WAIT_, lock);
+            spend("lock of the queue", WAIT, lock);
         if (sync > 0) {
-            PERF_SCOPE_("synchronize", PERF_KIND_SYNC_, __COUNTER__);
+            SCOPE_OF_SYNC("synchronize");
             now_ns += (uint64_t)(sync * MS);
         }
         if (alloc > 0)
-            spend("alloc buffers", PERF_KIND_SCOPE_, alloc);
-        spend("compute", PERF_KIND_SCOPE_, compute);
+            spend("alloc buffers", SCOPE, alloc);
+        spend("compute", SCOPE, compute);
     }
 }
 
@@ -136,7 +132,7 @@ static void *stays(void *id)
 {
     perf_thread_name("second");
     { PERF_SCOPE("elsewhere"); }
-    __atomic_store_n((unsigned *)id, perf_thread_id_(), __ATOMIC_RELEASE);
+    __atomic_store_n((unsigned *)id, core_thread_id(), __ATOMIC_RELEASE);
     while (__atomic_load_n((unsigned *)id, __ATOMIC_ACQUIRE))
         usleep(100);
     return NULL;
@@ -159,7 +155,7 @@ static void diagnosed(perf_bound_by bound, const char *where, double share)
 
 static unsigned me(void)
 {
-    return perf_thread_id_();
+    return core_thread_id();
 }
 
 static void case_of(int n)
@@ -233,7 +229,7 @@ static void case_of(int n)
         break;
     case 11:                                    /* nothing repeats */
         for (i = 0; i < 7; i++)
-            spend("once", PERF_KIND_SCOPE_, 5);
+            spend("once", SCOPE, 5);
         CHECK(perf_diagnose(&d) == PERF_ENODATA && !d.advice && !*d.unit, "%s", d.unit);
         break;
     case 12:                                    /* half of the run is outside of the unit: the best of it, too */
@@ -267,12 +263,12 @@ static void case_of(int n)
     case 17:                                    /* a namesake elsewhere, as deep: its reads are not these */
         for (i = 0; i < 50; i++) {
             PERF_SCOPE("load");
-            spend("step", PERF_KIND_SCOPE_, 1);
-            spend("read", PERF_KIND_WAIT_, 1);
+            spend("step", SCOPE, 1);
+            spend("read", WAIT, 1);
         }
         for (i = 0; i < 100; i++) {
             PERF_SCOPE("step");
-            spend("compute", PERF_KIND_SCOPE_, 10);
+            spend("compute", SCOPE, 10);
         }
         system_says(me(), 1110, 1110, 0, 10, 0);
         diagnosed(PERF_BY_CPU, "step > compute", 1.0);
@@ -280,7 +276,7 @@ static void case_of(int n)
         break;
     case 18: {                                  /* all forms of it; none is longer than what it says */
         static char       text[4096], little[40];
-        static perf_loop_ loop, race;
+        static core_loop loop, race;
         perf_report_opts o = PERF_ZERO;
         size_t           n;
         steps(6, 0, 0, 0, 4);
@@ -301,12 +297,12 @@ static void case_of(int n)
                              "\"mean_ns\":15000000.000,\"last\":{\"calls\":99,\"mean_ns\":10000000.000,"
                              "\"std_ns\":0.000,\"p50_ns\":10000000.000,\"p95_ns\":10000000.000},") == 1, "%s", text);
         loop.kind = 1;                          /* the program has a benchmark, then variants */
-        perf_registry_get_()->results = &loop;
+        core_get()->results = &loop;
         CHECK(perf_diagnose(&d) == PERF_OK && !strncmp(d.verify, "PROGRAM --save old.json", 23), "%s", d.verify);
         race.next = &loop;
         race.kind = 3;
         memcpy(race.name, "sum", 4);
-        perf_registry_get_()->results = &race;
+        core_get()->results = &race;
         CHECK(perf_diagnose(&d) == PERF_OK && !strcmp(d.verify, "perf-ab run --accept 'speedup >= 1.30' -- env "
               "'PERF_VARIANT=sum=A' PROGRAM -- env 'PERF_VARIANT=sum=B' PROGRAM"), "%s", d.verify);
         memcpy(race.name, "it's", 5);           /* no shell would read it: the next one           */
@@ -332,12 +328,12 @@ static void case_of(int n)
         {
             PERF_SCOPE("load");
             for (i = 0; i < 50; i++)
-                spend("step", PERF_KIND_SCOPE_, 1);
+                spend("step", SCOPE, 1);
         }
         {
             PERF_SCOPE("run");
             for (i = 0; i < 100; i++)
-                spend("step", PERF_KIND_SCOPE_, 10);
+                spend("step", SCOPE, 10);
         }
         system_says(me(), 1060, 1060, 0, 10, 0);
         diagnosed(PERF_BY_CPU, "run > step", 0.999);
@@ -350,10 +346,10 @@ static void case_of(int n)
         break;
     }
     case 22:                                    /* all of the outer one is in the inner: the outer is the unit */
-        spend("inner", PERF_KIND_SCOPE_, 0);    /* known first */
+        spend("inner", SCOPE, 0);    /* known first */
         for (i = 0; i < 20; i++) {
             PERF_SCOPE("outer");
-            spend("inner", PERF_KIND_SCOPE_, 10);
+            spend("inner", SCOPE, 10);
         }
         system_says(me(), 210, 260, 0, 10, 0);
         diagnosed(PERF_BY_CPU, "outer > inner", 0.999);
@@ -364,10 +360,10 @@ static void case_of(int n)
         perf_report_opts o = PERF_ZERO;
         for (i = 0; i < 100; i++) {
             PERF_SCOPE("step");
-            spend("lock a", PERF_KIND_WAIT_, 3);
-            spend("lock b", PERF_KIND_WAIT_, 2);
-            spend("read", PERF_KIND_WAIT_, 1);
-            spend("compute", PERF_KIND_SCOPE_, 4);
+            spend("lock a", WAIT, 3);
+            spend("lock b", WAIT, 2);
+            spend("read", WAIT, 1);
+            spend("compute", SCOPE, 4);
         }
         system_says(me(), 1010, 400, 0, 10, 0);
         diagnosed(PERF_BY_LOCKS, "step > lock a", 0.3);
@@ -412,9 +408,9 @@ static void case_of(int n)
         char *text;
         for (i = 0; i < 100; i++) {
             PERF_SCOPE("step");
-            spend("read a block of the clock", PERF_KIND_WAIT_, 1);
-            spend("Mutex of the queue", PERF_KIND_WAIT_, 5);
-            spend("compute", PERF_KIND_SCOPE_, 4);
+            spend("read a block of the clock", WAIT, 1);
+            spend("Mutex of the queue", WAIT, 5);
+            spend("compute", SCOPE, 4);
         }
         system_says(me(), 1010, 600, 0, 10, 0);
         diagnosed(PERF_BY_LOCKS, "step > Mutex of the queue", 0.5);
@@ -438,7 +434,7 @@ static void case_of(int n)
             PERF_SCOPE("step");
             now_ns += 20 * MS;
         }
-        spend("read config", PERF_KIND_WAIT_, 300);
+        spend("read config", WAIT, 300);
         system_says(me(), 710, 400, 0, 10, 0);
         diagnosed(PERF_BY_UNKNOWN, "step", 0);
         text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
@@ -462,7 +458,7 @@ int main(void)
     int   n, status, bad = 0;
     pid_t child;
 
-    if (!PERF_LP64_UNIX_) {
+    if (!CORE_ASKS_SYSTEM) {
         printf("skipped: where long has 32 bits nobody asks the system what a thread does\n");
         return 77;
     }

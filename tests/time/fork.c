@@ -5,6 +5,7 @@
 #include "child.h"
 #include <sched.h>
 #include <signal.h>
+#include "inside.h"
 
 #if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
 int madvise(void *p, size_t bytes, int advice);
@@ -107,7 +108,7 @@ static void reports_only(void)
     char *text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
 
     CHECK(count_of(text, "\n") == 1, "%s", text);
-    CHECK(perf_registry_get_()->reading == 0, "the parent's report is not the child's");
+    CHECK(core_get()->reading == 0, "the parent's report is not the child's");
     free(text);
 }
 
@@ -199,7 +200,7 @@ static void shares(void)
 
 int main(void)
 {
-    perf_registry_ *r = perf_registry_get_();
+    core_registry *r = core_get();
     perf_scope      never = PERF_ZERO;
     pid_t           parent = getpid();
     int             i;
@@ -221,9 +222,9 @@ int main(void)
     CHECK(child_of(laps) == 0, "child that goes on with a phase that has no name yet");
     PERF_LAP(&lap, "phase");
     CHECK(child_of(laps) == 0, "child that goes on with phases");
-    perf_registry_get_()->reading++;            /* as while another thread reports */
+    core_get()->reading++;            /* as while another thread reports */
     CHECK(child_of(reports_only) == 0, "child that only reports");
-    perf_registry_get_()->reading--;
+    core_get()->reading--;
     {
         perf_scope mine = around;
         CHECK(child_of(ends_first) == 0, "child that ends first");

@@ -2,6 +2,7 @@
 #include "rows.h"
 #include "perf_memory.h"
 #include <pthread.h>
+#include "inside.h"
 
 static void *marks(void *name)
 {
@@ -12,42 +13,31 @@ static void *marks(void *name)
     return name;
 }
 
-/* Where a name stands in the table of names. */
-static uint32_t name_id(const char *name, uint32_t kind)
-{
-    perf_registry_ *r = perf_registry_get_();
-    uint32_t        id = r->count - 1;
-
-    while (id && (r->names[id]->kind != kind || strcmp(r->names[id]->site.name, name)))
-        id--;
-    return id ? id : 1;
-}
-
 /* Phases of several threads: no number of one is below that of the one before. */
 static void together(void)
 {
     static char name[] = "thread";
     pthread_t   t[4];
-    perf_mark_ *m, *last = perf_registry_get_()->marks;
+    core_mark *m, *last = core_get()->marks;
     int         i, n = 0, back = 0;
 
     for (i = 0; i < 4; i++)
         pthread_create(&t[i], NULL, marks, name);
     for (i = 0; i < 4; i++)
         pthread_join(t[i], NULL);
-    for (m = perf_registry_get_()->marks; m->next && m != last; m = m->next, n++)
+    for (m = core_get()->marks; m->next && m != last; m = m->next, n++)
         back += m->ns < m->next->ns || m->cpu_ns < m->next->cpu_ns || m->minor < m->next->minor ||
                 m->io[0] < m->next->io[0];
     CHECK(n == 800 && back == 0, "%d of %d marks go back", back, n);
     {
         PERF_SCOPE("thread");
     }
-    CHECK(perf_registry_get_()->names[name_id("thread", PERF_KIND_SCOPE_)]->site.file, "the scope's place");
+    CHECK(core_get()->names[core_scope_id("thread")]->site.file, "the scope's place");
 }
 
 int main(void)
 {
-    perf_mark_ *start, *load, *dropped, *writes;
+    core_mark *start, *load, *dropped, *writes;
     char  *text, *big;
     size_t i;
     FILE  *f;
@@ -75,7 +65,7 @@ int main(void)
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     CHECK(count_of(text, "\nmemory phase ") == 1 && count_of(text, "\nload \"x\" ") == 1, "%s", text);
     free(text);
-    writes = perf_registry_get_()->marks;
+    writes = core_get()->marks;
     dropped = writes->next;
     load = dropped->next;
     start = load->next;

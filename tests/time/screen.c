@@ -12,6 +12,7 @@ static uint64_t fake_clock(void)
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "inside.h"
 
 static char text[65536];
 
@@ -46,14 +47,15 @@ static int columns(const char *line, const char *end, int *colors)
     int n = 0;
 
     while (line < end) {
-        perf_char_ c = perf_char_of_(line);
+        size_t bytes;
+        int    wide = (int)text_columns(line, &bytes);
         if (*line == '\033') {
             line = strchr(line, 'm') + 1;
             ++*colors;
             continue;
         }
-        n += (int)perf_char_columns_(c);
-        line += c.bytes;
+        n += wide;
+        line += bytes;
     }
     return n;
 }

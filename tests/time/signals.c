@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include "inside.h"
 
 static volatile sig_atomic_t handled;
 
@@ -19,41 +20,9 @@ static void handler(int sig)
     handled++;
 }
 
-/* Calls of a name, and what its buckets say. */
-static uint64_t calls_of(const char *name, uint64_t *buckets)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_sum_      *sum = (perf_sum_ *)malloc(sizeof *sum);
-    perf_row_       row;
-    uint64_t        calls = 0;
-    uint32_t        id, i;
-
-    *buckets = 0;
-    for (id = 1; id < r->count; id++)
-        if (!strcmp(r->names[id]->site.name, name)) {
-            perf_row_fill_(&row, r, id, sum);
-            calls = row.count;
-            for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-                *buckets += sum->bucket[i];
-        }
-    free(sum);
-    return calls;
-}
-
-static uint64_t seen;
-
-static void count(void *with, const perf_events_ *e)
-{
-    perf_zone_ z;
-    uint64_t   i = 0;
-
-    while (i < e->count)
-        seen += perf_zone_at_(e, &i, (perf_registry_ *)with, &z) != 0;
-}
-
 int main(void)
 {
-#ifdef PERF_ADD_ASM_
+#ifdef CORE_ADDS_AT_ONCE
     struct sigaction act;
     struct itimerval often, never;
     uint64_t         calls = 0, done = 0, lost = 0, main_calls, handler_calls, b1, b2;
@@ -74,15 +43,13 @@ int main(void)
         }
         setitimer(ITIMER_REAL, &never, NULL);
         signal(SIGALRM, SIG_IGN);
-        main_calls = calls_of("main", &b1);
-        handler_calls = calls_of("handler", &b2);
+        main_calls = core_calls("main", &b1);
+        handler_calls = core_calls("handler", &b2);
         if (b1 + b2 != main_calls + handler_calls)
             break;
-        seen = 0;
-        perf_events_each_(perf_registry_read_(), count, perf_registry_read_());
-        calls += seen;
+        calls += core_events();
         done += main_calls + handler_calls;
-        lost += perf_losses_sum_(perf_registry_read_()).n[PERF_LOSS_LOST_];
+        lost += core_uncounted();
         perf_reset();
     }
     CHECK(b1 + b2 == main_calls + handler_calls, "%lu + %lu in buckets, %lu + %lu calls, round %d",
@@ -93,8 +60,6 @@ int main(void)
     return check_done();
 #else
     (void)handler;
-    (void)calls_of;
-    (void)count;
     printf("skipped: a counter takes several instructions here; a signal between them can cost a call\n");
     return 77;
 #endif

@@ -10,6 +10,7 @@
 #include "perf_trace.h"
 #include <pthread.h>
 #include <sys/syscall.h>
+#include "inside.h"
 
 #define THREADS 16
 #define TURNS   40
@@ -137,7 +138,7 @@ int main(int argc, char **argv)
     seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : (unsigned)perf_now();
     printf("seed %u\n", seed);
     (void)scratch_file();
-    perf_registry_read_()->put_diagnosis = perf_put_diagnosis_;
+    core_diagnoses();
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (i = 0; i < ROUNDS; i++) {
         for (k = 0; k < THREADS; k++)
@@ -147,6 +148,6 @@ int main(int argc, char **argv)
     }
     (void)perf_trace_stream_end();
     remove(scratch_file());
-    CHECK(perf_registry_read_()->threads >= THREADS, "threads");        /* the rest is ThreadSanitizer's */
+    CHECK(core_read()->threads >= THREADS, "threads");        /* the rest is ThreadSanitizer's */
     return check_done();
 }

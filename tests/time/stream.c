@@ -21,6 +21,7 @@ static uint64_t limit = UINT64_C(1) << 30;
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "inside.h"
 
 static char first_path[96], other_path[96], merged_path[96];
 
@@ -58,7 +59,7 @@ static uint64_t number(const char *p, const char *end, uint64_t field, const cha
     uint64_t tag = 0, v = 0;
 
     while (p && p < end) {
-        p = perf_field_read_(p, end, &tag, &v);
+        p = pb_next(p, end, &tag, &v);
         if (p && tag >> 3 == field) {
             if (bytes)
                 *bytes = p - v;
@@ -139,7 +140,7 @@ static size_t zones(const char *path, zone *z, size_t room, int *crossed)
     *crossed = writes = counts = 0;
     pids = 0;
     while (p && p < end) {
-        p = perf_field_read_(p, end, &tag, &v);
+        p = pb_next(p, end, &tag, &v);
         CHECK(p && tag == 10, "%s is not whole", path);
         if (p)
             n = packet(p - v, p, n);
@@ -304,7 +305,7 @@ static void open_scopes(void)
  * once: it waits for nobody, and all that still fits the ring is in the file later.               */
 static void inside(const char *path)
 {
-    perf_registry_ *r = perf_registry_read_();
+    core_registry *r = core_read();
     size_t          n;
     int             i, crossed;
 
@@ -313,10 +314,10 @@ static void inside(const char *path)
     for (i = 0; i < 900; i++) {
         PERF_SCOPE("round");            /* known by its first turn */
         if (i == 1)
-            CHECK(perf_lock_(r), "ours");
+            CHECK(core_lock(r), "ours");
         now_ns += 10;
     }
-    perf_unlock_(r);
+    core_unlock(r);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
     n = zones(path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 900 && crossed == 0, "%d", count_named(all, n, "round"));
@@ -368,7 +369,7 @@ static void full_disk(const char *path)
     CHECK(number_of("unsent_events") == i, "%g, not %d", number_of("unsent_events"), i);
     for (k = 0; k < 3; k++) {                   /* what an ended thread could not send stays counted */
         pthread_t t;
-        perf_registry_read_()->scan_at = 0;     /* the next thread takes over its recorder */
+        core_read()->scan_at = 0;     /* the next thread takes over its recorder */
         pthread_create(&t, NULL, rounds, NULL);
         pthread_join(t, NULL);
         i = 20000 + 10 * (k + 1) + (int)row_of("(perf.h writes the trace)", "scope").calls - in_file;
@@ -440,7 +441,7 @@ static void one_after_another(const char *path)
     perf_reset();
     CHECK(perf_trace_stream(path) == PERF_OK, "start");
     for (i = 0; i < 4; i++) {
-        perf_registry_read_()->scan_at = 0;
+        core_read()->scan_at = 0;
         pthread_create(&t, NULL, many_rounds, NULL);
         pthread_join(t, NULL);
         usleep(1000);                           /* so that the system has forgotten it            */
@@ -464,7 +465,7 @@ static void forks(void)
     for (i = 0; i < 1000; i++)
         round_of(i);
     fflush(stdout);
-    perf_registry_get_()->stream->unsent = 7;   /* as if so many were lost: by the parent         */
+    core_get()->stream->unsent = 7;   /* as if so many were lost: by the parent         */
     {
         PERF_SCOPE("around the fork");
         child = fork();
@@ -477,7 +478,7 @@ static void forks(void)
     }
     CHECK(status == 0, "child %x", status);
     CHECK(number_of("unsent_events") == 7, "%g", number_of("unsent_events"));
-    perf_registry_get_()->stream->unsent = 0;
+    core_get()->stream->unsent = 0;
     for (i = 0; i < 1000; i++)
         round_of(i);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
@@ -526,7 +527,7 @@ static void merges(void)
           (unsigned long)n, (unsigned long long)all[0].start, (unsigned long long)first);
     CHECK(holds(merged_path, "rank \"0\"") && holds(merged_path, "rank 1"), "names");
     CHECK(holds(merged_path, "clock moved by -1000 ns, within 250 ns"), "label");
-    CHECK(pids == 2 && pid[0] == perf_process_id_() && pid[1] == 4194304, "two processes of one number: %u %u",
+    CHECK(pids == 2 && pid[0] == (uint32_t)getpid() && pid[1] == 4194304, "two processes of one number: %u %u",
           (unsigned)pid[0], (unsigned)pid[1]);
     part[2].path = merged_path;                 /* onto itself, and again */
     part[0].name = part[1].name = NULL;
@@ -579,7 +580,7 @@ static void merges(void)
 /* The memory of a stream serves the next one. */
 static void many(void)
 {
-    perf_registry_ *r = perf_registry_get_();
+    core_registry *r = core_get();
     char           *pool = NULL;
     int             i, crossed;
 
@@ -596,7 +597,7 @@ static void many(void)
 /* A counter is two entries of the ring: what is lost after a stream is counted in events. */
 static void lost_after(const char *path)
 {
-    perf_registry_ *r = perf_registry_read_();
+    core_registry *r = core_read();
     uint64_t        fit = r->ring_events / 2, i, lost;
 
     perf_reset();
@@ -608,7 +609,7 @@ static void lost_after(const char *path)
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
     for (i = 0; i < 2 * fit; i++)
         perf_count("value", 1.0);
-    lost = perf_losses_sum_(r).n[PERF_LOSS_OVERWRITTEN_];     /* and the scope that wrote the last part */
+    lost = core_overwritten();     /* and the scope that wrote the last part */
     CHECK(lost == fit || lost == fit + 1, "%lu lost of %lu", (unsigned long)lost, (unsigned long)(2 * fit));
     perf_reset();
 }
@@ -616,7 +617,7 @@ static void lost_after(const char *path)
 /* Writes one file of packets: n bytes of each, given as field numbers of a hand-made trace. */
 static size_t put_field(char *to, size_t at, uint64_t tag, uint64_t v)
 {
-    return (size_t)(perf_varint_(perf_varint_(to + at, tag), v) - to);
+    return (size_t)(pb_put(pb_put(to + at, tag), v) - to);
 }
 
 static perf_status merged(const char *bytes, size_t n, const char *name, size_t *bad)
@@ -774,7 +775,7 @@ static void odd_streams(const char *path)
     perf_reset();
     CHECK(perf_trace_stream(path) == PERF_OK, "start");
     perf_trace_enable(0);
-    perf_registry_read_()->scan_at = 1000000;   /* a recorder of its own, without a ring */
+    core_read()->scan_at = 1000000;   /* a recorder of its own, without a ring */
     pthread_create(&t, NULL, untraced, NULL);
     pthread_join(t, NULL);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");

@@ -10,6 +10,7 @@ static uint64_t fake_clock(void)
 #define PERF_TRACE_EVENTS 300000
 #include "rows.h"
 #include "perf_trace.h"
+#include "inside.h"
 
 #define PATH scratch_file()
 #if defined(__SANITIZE_ADDRESS__)       /* whose strstr looks at the whole text each time */
@@ -317,12 +318,12 @@ static void packets(const char *text, size_t size, uint64_t kinds[5], int *whole
     memset(kinds, 0, 5 * sizeof *kinds);
     while (p && p < end) {
         const char *q;
-        p = perf_field_read_(p, end, &tag, &v);
+        p = pb_next(p, end, &tag, &v);
         for (q = p ? p - v : NULL; q && q < p;) {
             uint64_t t = 0, n = 0, kind = 0;
-            q = perf_field_read_(q, p, &t, &n);
+            q = pb_next(q, p, &t, &n);
             if (q && t == (11 << 3 | 2))
-                kind = perf_merge_find_(q - n, q, 9);
+                kind = pb_number(q - n, q, 9);
             kinds[kind < 5 ? kind : 0] += kind != 0;
         }
     }
@@ -388,7 +389,7 @@ static void odd_one(void)
  * the ends of what is written at a time.                                                          */
 static void behind(void)
 {
-    perf_registry_ *r = perf_registry_read_();
+    core_registry *r = core_read();
     uint64_t        kinds[5];
     size_t          size;
     char           *text;
@@ -398,14 +399,14 @@ static void behind(void)
         perf_reset();
         queue(1);
         odd_one();
-        CHECK(perf_trace_stream(PATH) == PERF_OK && perf_lock_(r), "start");
+        CHECK(perf_trace_stream(PATH) == PERF_OK && core_lock(r), "start");
         for (i = 0; i < 100000; i++) {          /* two entries each: 65536 are written at a time */
             if (odd && i == 7)
                 odd_one();
             now_ns++;
             queue(i);
         }
-        perf_unlock_(r);
+        core_unlock(r);
         CHECK(perf_trace_stream_end() == PERF_OK, "end");
         text = bytes_of(PATH, &size);
         packets(text, size, kinds, &whole);

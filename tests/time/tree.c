@@ -10,6 +10,7 @@ static uint64_t fake_clock(void)
 #define PERF_CLOCK_FN fake_clock
 #include "perf_export.h"
 #include "rows.h"
+#include "inside.h"
 
 #define NAMES 6
 #define DEPTH 40
@@ -65,10 +66,10 @@ static void pop(int depth)
 /* Sums over the nodes of the tree against the rows of the table and the model. */
 static void agree(void)
 {
-    perf_registry_ *r = perf_registry_get_();
-    perf_tree_     *tree = perf_tree_make_(r);
-    uint64_t        self = 0;
-    uint32_t        i, k;
+    core_registry *r = core_get();
+    core_tree     *tree = core_tree_make();
+    uint64_t       self = 0;
+    uint32_t       i, k;
 
     for (k = 0; k < NAMES; k++) {
         uint64_t calls = 0, total = 0, own = 0;
@@ -95,7 +96,7 @@ static void agree(void)
         for (k = up; k; k = tree->node[k].parent)
             CHECK(tree->node[k].name != tree->node[i].name, "a name below itself");
     }
-    perf_tree_free_(tree);
+    core_tree_free(tree);
 }
 
 /* Any nesting of six names, recursion through others included. */
@@ -179,7 +180,7 @@ static void from_inside(void)
 static void lap_of_two_calls(void)
 {
     static perf_lap frame;
-    perf_tree_     *tree;
+    core_tree      *tree;
     int             i;
 
     perf_reset();
@@ -192,9 +193,9 @@ static void lap_of_two_calls(void)
           row_of("frame", "scope").calls, row_of("frame", "scope").mean);
     CHECK(row_of("draw", "scope").total == 90 && row_of("draw", "scope").self == 10, "draw: %g, itself %g",
           row_of("draw", "scope").total, row_of("draw", "scope").self);
-    tree = perf_tree_make_(perf_registry_get_());
+    tree = core_tree_make();
     CHECK(tree && tree->node[0].total == 90, "tree: %.0f ns", tree ? (double)tree->node[0].total : 0);
-    perf_tree_free_(tree);
+    core_tree_free(tree);
 }
 
 /* Days and weeks. */
@@ -212,19 +213,19 @@ static void long_calls(void)
           row_of("long", "scope").p50 / hour);
 }
 
-static void put_longest(perf_out_ *o, int json)
+static void put_longest(core_out *o, int json)
 {
     (void)json;
-    while (o->len < 2047)
-        perf_put_char_(o, '<');
+    while (core_out_length(o) < 2047)
+        core_out_put(o, '<');
 }
 
 /* A diagnosis of the worst kind, each character of which takes six on the page. */
 static void longest_diagnosis(void)
 {
-    perf_registry_ *r = perf_registry_get_();
-    char           *text, *at;
-    int             n = 0;
+    core_registry *r = core_get();
+    char          *text, *at;
+    int            n = 0;
 
     r->put_diagnosis = put_longest;
     CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FLAME, NULL) == PERF_OK, "flame");
@@ -241,11 +242,11 @@ static void longest_diagnosis(void)
 /* Crossing ends: nothing is negative, nothing exceeds what is around it. */
 static void crossing(void)
 {
-    perf_registry_ *r = perf_registry_get_();
-    perf_tree_     *tree;
-    perf_scope      s[3];
-    uint32_t        i;
-    int             k, n;
+    core_registry *r = core_get();
+    core_tree     *tree;
+    perf_scope     s[3];
+    uint32_t       i;
+    int            k, n;
 
     perf_reset();
     for (k = 0; k < 2000; k++) {
@@ -260,24 +261,24 @@ static void crossing(void)
             now_ns += dice(20);
         }
     }
-    tree = perf_tree_make_(r);
+    tree = core_tree_make();
     for (i = 1; tree && i < tree->count; i++) {
         uint32_t up = tree->node[i].parent;
         CHECK(tree->node[i].self <= tree->node[i].total, "self beyond the total");
         CHECK(!up || tree->node[i].total <= tree->node[up].total, "%s exceeds %s",
               r->names[tree->node[i].name]->site.name, r->names[tree->node[up].name]->site.name);
     }
-    perf_tree_free_(tree);
+    core_tree_free(tree);
 }
 
 /* No time counts twice and no child exceeds its parent, while scopes are open, recursive calls have
  * no outermost one yet, and others will never end. */
 static void no_more_than_there_is(const char *what, uint64_t from)
 {
-    perf_registry_ *r = perf_registry_get_();
-    perf_tree_     *tree = perf_tree_make_(r);
-    uint64_t        self = 0;
-    uint32_t        i;
+    core_registry *r = core_get();
+    core_tree     *tree = core_tree_make();
+    uint64_t       self = 0;
+    uint32_t       i;
 
     for (i = 1; tree && i < tree->count; i++) {
         uint32_t up = tree->node[i].parent;
@@ -286,7 +287,7 @@ static void no_more_than_there_is(const char *what, uint64_t from)
               r->names[tree->node[i].name]->site.name, r->names[tree->node[up].name]->site.name);
     }
     CHECK(self <= now_ns - from, "%s: self %.0f of %.0f", what, (double)self, (double)(now_ns - from));
-    perf_tree_free_(tree);
+    core_tree_free(tree);
 }
 
 static void left_open(void)
