@@ -1575,10 +1575,18 @@ PERF_COLD_FN_ perf_centre_ perf_race_centre_of_(const perf_loop_state_ *s, int i
     return perf_race_centre_(s->logs, perf_race_logs_(s, 0, i, pick));
 }
 
-/* How far the ratio is from the threshold, as logs. */
+/* How far the ratio is from the threshold, or the nearer limit, as logs. */
 PERF_FN double perf_race_margin_(const perf_loop_state_ *s, double ratio)
 {
-    return perf_fabs_(ratio - perf_log_(perf_rule_threshold_(&s->ask.accept.rule)));
+    return perf_fabs_(perf_rule_room_(&s->ask.accept.rule, ratio));
+}
+
+/* 1: two ratios, as logs, give the same answer. */
+PERF_FN int perf_race_alike_(const perf_loop_state_ *s, double one, double other)
+{
+    const perf_rule *rule = &s->ask.accept.rule;
+
+    return (perf_rule_room_(rule, one) > 0.0) == (perf_rule_room_(rule, other) > 0.0);
 }
 
 /* The difference of two ratios that does not matter, this far from the threshold. */
@@ -1603,14 +1611,13 @@ PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, p
  * began: the pairs that each began lie on two sides of the threshold, well apart.                */
 PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
 {
-    const double t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
     perf_centre_ a, b;
 
     if (s->running != 2 || s->arm[0].count < 16)
         return 0;
     a = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_0_);
     b = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_1_);
-    if (a.n < 2 || b.n < 2 || (a.at < t) == (b.at < t))
+    if (a.n < 2 || b.n < 2 || perf_race_alike_(s, a.at, b.at))
         return 0;
     a.error = 2.0 * a.spread / PERF_SURE_;
     b.error = 2.0 * b.spread / PERF_SURE_;
@@ -1730,8 +1737,7 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
  * other has left it to do; were that added to the other's time, the answer would change.         */
 PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 {
-    const double       threshold = perf_rule_threshold_(&s->ask.accept.rule);
-    const double       ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at);
+    const double       at = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at, ratio = perf_exp_(at);
     const perf_centre_ a = perf_race_owed_(s, 0), b = perf_race_owed_(s, i);
     const double       share = a.at - b.at, gap = perf_fabs_(a.at - b.at);
     double             in_full;
@@ -1743,7 +1749,7 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
     in_full = ratio + share;
     if (!(share > 0.0))
         in_full = ratio / (1.0 - share * ratio);
-    if ((ratio < threshold) == (in_full < threshold))
+    if (perf_race_alike_(s, at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
     return PERF_DEBT_;
 }
@@ -1751,11 +1757,10 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
 PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *s, int i)
 {
-    const double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
     const perf_centre_ all = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_);
     const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
     const double       margin = perf_race_margin_(s, all.at);
-    const int          same_side = (all.at < t) == (longer.at < t);
+    const int          same_side = perf_race_alike_(s, all.at, longer.at);
     const int          precise = 2.0 * longer.error <= margin;
 
     if (same_side && !(s->lead_ns > 0.0))
@@ -1916,17 +1921,12 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 /* 1: some interval reaches the threshold, as it may be a pair behind the bets. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
 {
-    const perf_seq *q;
-    int             i, open = 0, by = perf_loop_by_(s);
+    int i, open = 0, by = perf_loop_by_(s);
 
     perf_race_keep_(s);
-    for (i = 1; i < s->variants; i++) {
-        q = &s->arm[i].seq[by];
-        if (q->decision == PERF_ACCEPT)
-            open |= s->arm[i].kept.high >= q->log_threshold;
-        else
-            open |= s->arm[i].kept.low <= q->log_threshold;
-    }
+    for (i = 1; i < s->variants; i++)
+        open |= s->arm[i].seq[by].decision !=
+                perf_rule_answer_(&s->ask.accept.rule, s->arm[i].kept);
     return open;
 }
 
@@ -2074,7 +2074,7 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, cons
     if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
         return 1;
     ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
-    return (ratio < v->threshold) != (v->decision == PERF_ACCEPT) &&
+    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
 }
 
@@ -2130,6 +2130,15 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
     }
 }
 
+/* Pairs with longer leads stand at other times than the rest: a ratio that changes with time is
+ * named for itself.                                                                              */
+PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, int objection)
+{
+    if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(s, i) == PERF_RATIO_DRIFTS_)
+        objection = PERF_RATIO_DRIFTS_;
+    return perf_objection_text_(objection);
+}
+
 /* The ratio of variant i after longer leads; 0: there is none. */
 PERF_COLD_FN_ double perf_race_longer_ratio_(const perf_loop_state_ *s, int i)
 {
@@ -2179,9 +2188,9 @@ PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdi
 
     if (v->decision == PERF_INCONCLUSIVE || count < 20 || !unlike)
         return;
-    if ((b.mean / a.mean > v->threshold) == accepted)
+    if ((perf_rule_room_(&v->rule, perf_log_(b.mean / a.mean)) > 0.0) != accepted)
         v->mean_ratio = b.mean / a.mean;
-    if ((b.p99 / a.p99 > v->threshold) == accepted)
+    if ((perf_rule_room_(&v->rule, perf_log_(b.p99 / a.p99)) > 0.0) != accepted)
         v->p99_ratio = b.p99 / a.p99;
     if (v->mean_ratio > 0.0 || v->p99_ratio > 0.0 || (q > p) == accepted)
         v->warnings |= PERF_WARN_SHAPE;
@@ -2203,10 +2212,10 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
     if (decided && objection != PERF_NO_OBJECTION_) {
         s->arm[i].objection = objection;
         v->led_ratio = s->entry[i].control_ratio;
-        perf_verdict_cap_(v, perf_objection_text_(objection));
+        perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
     } else if (!decided && objection == PERF_TURNS_MATTER_) {
         v->led_ratio = s->entry[i].control_ratio;
-        v->reason = perf_objection_text_(objection);
+        v->reason = perf_race_objects_(s, i, objection);
         v->pairs_needed = PERF_INF_;
     } else if (!decided && s->ended) {
         missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);

@@ -127,7 +127,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
- *   perf_rule_threshold_   the rule (NULL: default) as a ratio candidate / baseline
+ *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none
  *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
@@ -1359,42 +1359,52 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, 
     return needed;
 }
 
-/* The answer of a log interval to a rule with one threshold, log t. */
-PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio, double log_t)
+/* How far a log ratio is from where the answer changes: above 0 the rule holds.  "The same within
+ * x %": to the nearer limit.                                                                     */
+PERF_FN double perf_rule_room_(const perf_rule *r, double log_ratio)
 {
-    if (log_ratio.high < log_t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval clears the threshold";
-    } else if (log_ratio.low > log_t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval misses the threshold";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the interval contains the threshold";
-    }
+    const double log_t = perf_log_(perf_rule_threshold_(r));
+
+    if (r->kind == PERF_RULE_SAME)
+        return log_t - perf_fabs_(log_ratio);
+    return log_t - log_ratio;
 }
 
-/* The same for "the same within x %", limits at -log t and log t: each limit is a one-sided test,
- * and ACCEPT needs both (Schuirmann 1987).                                                       */
-PERF_FN void perf_verdict_decide_same_(perf_verdict *v, perf_interval log_ratio, double log_t)
+/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
+ * ACCEPT needs both (Schuirmann 1987).                                                           */
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ratio)
 {
-    if (log_ratio.low > -log_t && log_ratio.high < log_t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval lies within both limits";
-    } else if (log_ratio.low > log_t || log_ratio.high < -log_t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval lies outside the limits";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the interval contains a limit";
-    }
+    const double log_t = perf_log_(perf_rule_threshold_(r));
+    const int    same = r->kind == PERF_RULE_SAME;
+
+    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
+        return PERF_REJECT;
+    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
+        return PERF_ACCEPT;
+    return PERF_INCONCLUSIVE;
+}
+
+/* The answer of a log interval, with its reason. */
+PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
+{
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
+
+    v->decision = perf_rule_answer_(&v->rule, log_ratio);
+    v->reason = reason[v->decision];
+    if (v->rule.kind == PERF_RULE_SAME)
+        v->reason = of_same[v->decision];
 }
 
 /* Fills in the verdict from a log interval that already includes the resolution of the clock. */
 PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
                                   const perf_compare_opts *o)
 {
-    double t = perf_log_(v->threshold), half = 0.5 * (log_ratio.high - log_ratio.low);
+    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
     v->ratio.low = perf_exp_(log_ratio.low);
@@ -1408,14 +1418,10 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     else
         v->warnings |= PERF_WARN_UNBOUNDED;
     v->pairs_needed = 0.0;
-    if (v->rule.kind == PERF_RULE_SAME)
-        perf_verdict_decide_same_(v, log_ratio, t);
-    else
-        perf_verdict_decide_(v, log_ratio, t);
+    perf_verdict_decide_(v, log_ratio);
     if (v->decision == PERF_INCONCLUSIVE) {
-        v->pairs_needed = perf_pairs_needed_(v, n, half, log_ratio.estimate - t);
-        if (v->rule.kind == PERF_RULE_SAME)
-            v->pairs_needed = perf_pairs_needed_(v, n, half, perf_fabs_(log_ratio.estimate) - t);
+        room = perf_rule_room_(&v->rule, log_ratio.estimate);
+        v->pairs_needed = perf_pairs_needed_(v, n, half, room);
         if (!bounded)
             v->reason = "too few measurements for an interval";
     }
@@ -1525,19 +1531,6 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
     return perf_quantile_ratio_(s, p, tail, shrink);
 }
 
-/* 1: the interval would decide by itself, without the step of a clock. */
-PERF_FN int perf_decides_(const perf_verdict *v, perf_interval log_ratio)
-{
-    perf_verdict exact = *v;
-    double       t = perf_log_(v->threshold);
-
-    if (v->rule.kind == PERF_RULE_SAME)
-        perf_verdict_decide_same_(&exact, log_ratio, t);
-    else
-        perf_verdict_decide_(&exact, log_ratio, t);
-    return exact.decision != PERF_INCONCLUSIVE;
-}
-
 /* Judges two arms: values are good, and there is one at least of each. */
 PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
 {
@@ -1556,7 +1549,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf
     if (s->nb < s->na)
         v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_decides_(v, r)) {
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_rule_answer_(&v->rule, r)) {
         v->reason = "the clock is too coarse for this: time more work at once";
         v->pairs_needed = PERF_INF_;
     }

@@ -555,19 +555,27 @@ PERF_FN int ab_contests_(ab_commands *c)
 /* ---- verdicts ---- */
 
 /* An interval that says what the bet says.  What lies beyond a value that is ruled out is ruled
- * out, too; what is not ruled out belongs to it.                                                 */
-PERF_FN perf_interval ab_agree_(perf_interval i, double threshold, perf_decision d)
+ * out, too; what is not ruled out belongs to it.  t: the threshold, as a log.                    */
+PERF_FN perf_interval ab_agree_(perf_interval i, const perf_rule *rule, perf_decision d)
 {
-    int above = i.low > threshold, below = i.high < threshold;
+    const double t = perf_log_(perf_rule_threshold_(rule));
+    const int    same = rule->kind == PERF_RULE_SAME;
 
-    if (d == PERF_ACCEPT && !below)
-        i.high = threshold - 1e-12;
-    if (d == PERF_REJECT && !above)
-        i.low = threshold + 1e-12;
-    if (d == PERF_INCONCLUSIVE && below)
-        i.high = threshold;
-    if (d == PERF_INCONCLUSIVE && above)
-        i.low = threshold;
+    if (perf_rule_answer_(rule, i) == d)
+        return i;
+    if (d == PERF_ACCEPT) {
+        i.high = i.high < t ? i.high : t - 1e-12;
+        if (same && !(i.low > -t))
+            i.low = -t + 1e-12;
+    } else if (d == PERF_REJECT && same && i.estimate < 0.0) {
+        i.high = -t - 1e-12;
+    } else if (d == PERF_REJECT) {
+        i.low = t + 1e-12;
+    } else if (i.low > t) {
+        i.low = t;
+    } else {                                        /* of "the same", within both or below both   */
+        i.high = same && i.high < -t ? -t : t;
+    }
     return i;
 }
 
@@ -588,7 +596,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     perf_seq          probe;
     perf_interval     i;
     perf_decision     decision = ab_decided_(seq, k);
-    double           *log_ratio;
+    double           *log_ratio, room;
     int               swap = d->rule.metric == PERF_METRIC_THROUGHPUT, coarse;
     size_t            j, n = d->n[0];
 
@@ -602,12 +610,12 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
         log_ratio[j] = perf_log_(d->x[!swap][j]) - perf_log_(d->x[swap][j]);
     v.pairs = n;
     i = perf_seq_interval(log_ratio, n, o.confidence);
-    coarse = i.high < seq[k].log_threshold || i.low > seq[k].log_threshold;
+    coarse = perf_rule_answer_(&v.rule, i) != PERF_INCONCLUSIVE;
     i = perf_widen_(i, step < 50.0 ? step : PERF_INF_);
-    if (decision == PERF_ACCEPT ? i.estimate > seq[k].log_threshold     /* it was, for a while:   */
-                                : i.estimate < seq[k].log_threshold)    /* other rules took more  */
-        decision = PERF_INCONCLUSIVE;
-    perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
+    room = perf_rule_room_(&v.rule, i.estimate);
+    if (decision == PERF_ACCEPT ? room < 0.0 : room > 0.0)              /* it was, for a while:   */
+        decision = PERF_INCONCLUSIVE;                                   /* other rules took more  */
+    perf_verdict_finish_(&v, ab_agree_(i, &v.rule, decision), (double)n, &o);
     perf_sort_values_(log_ratio, n);
     if (perf_lopsided_(log_ratio, n, 2.58, step))
         v.warnings |= PERF_WARN_SHAPE;

@@ -41,13 +41,20 @@ nav:
     - docs/statistics-evidence.md
     - docs/loops.md
     - docs/results.md
+    - docs/history.md
     - docs/histogram.md
     - docs/perf-ab.md
     - docs/formats.md
+    - docs/counters.md
+    - docs/auto.md
+    - docs/look.md
+    - docs/diagnose.md
     - docs/cuda.md
     - docs/cuda-kernels.md
     - docs/nvtx.md
     - docs/mpi.md
+    - docs/switches.md
+    - docs/portability.md
     - cython/README.md
     - packaging/README.md
   - Reference: reference/index.md

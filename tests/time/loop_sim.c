@@ -1533,7 +1533,7 @@ static void said(void)
 
 enum { WORLD_LATER, WORLD_MIRROR, WORLD_DEBT, WORLD_PAUSES, WORLD_PREDICTOR };
 
-static perf_ab_result false_premise(int world)
+static perf_ab_result false_premise(int world, int pairs)
 {
     perf_ab_opts o = PERF_ZERO;
     perf_ab      ab;
@@ -1543,6 +1543,7 @@ static perf_ab_result false_premise(int world)
 
     o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
     o.seed = check_random(&dice) | 1;
+    o.min_pairs = pairs;
     ab = perf_ab_begin("premise", &o);
     while ((v = perf_ab_next(&ab)) >= 0) {
         early = now_ns - began < UINT64_C(300000000);
@@ -1586,7 +1587,7 @@ static void false_premises(int runs)
     for (world = 0; world < 5; world++) {
         wrong = right = noted = 0;
         for (i = 0; i < runs; i++) {
-            r = false_premise(world);
+            r = false_premise(world, 0);
             right += r.verdict.decision == row[world].right;
             wrong += r.verdict.decision != row[world].right && r.verdict.decision != PERF_INCONCLUSIVE;
             noted += (r.verdict.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.mean_ratio > 1.1;
@@ -1596,6 +1597,54 @@ static void false_premises(int runs)
         CHECK(40 * wrong <= runs && 10 * right >= 8 * runs, "%s: %d right, %d wrong of %d: %s",
               row[world].what, right, wrong, runs, perf_verdict_text(&r.verdict));
         CHECK(world != WORLD_PAUSES || 10 * noted >= 6 * runs, "means stand beside: %d of %d", noted, runs);
+    }
+}
+
+/* Where the pairs do not suffice, a ratio that changes with time is called that, and no shared state. */
+static void called_by_name(int runs)
+{
+    perf_ab_result r;
+    int            i, world, withheld_ = 0, named = 0;
+
+    for (i = 0; i < runs; i++)
+        for (world = WORLD_LATER; world <= WORLD_MIRROR; world++) {
+            r = false_premise(world, 4000);
+            withheld_ += r.verdict.decision == PERF_INCONCLUSIVE;
+            named += strstr(perf_verdict_text(&r.verdict), "share state") == NULL;
+        }
+    CHECK(named == 2 * runs, "shared state is said in %d of %d", 2 * runs - named, 2 * runs);
+    CHECK(withheld_ > 0, "none was withheld");
+}
+
+/* "The same within 2 %": right on both sides, as soon as another rule would be. */
+static void the_same(int runs)
+{
+    static const struct {
+        double        candidate;
+        perf_decision right;
+        int           least;                    /* so many of ten                                 */
+    } row[] = {{10000.0, PERF_ACCEPT, 8}, {10500.0, PERF_REJECT, 8}, {9500.0, PERF_REJECT, 8},
+               {7000.0, PERF_REJECT, 9}, {10204.0, PERF_INCONCLUSIVE, 5}, {9800.0, PERF_INCONCLUSIVE, 5}};
+    perf_ab_opts   o = PERF_ZERO;
+    perf_ab_result r;
+    int            w, i, right, wrong;
+    double         seconds;
+
+    o.accept.rule = perf_rule_make(PERF_RULE_SAME, 2.0, PERF_METRIC_PAIR);
+    for (w = 0; w < 6; w++) {
+        right = wrong = 0;
+        seconds = 0.0;
+        for (i = 0; i < runs; i++) {
+            r = ab_of(&o, 10000.0, row[w].candidate, 1.0);
+            right += r.verdict.decision == row[w].right;
+            wrong += r.verdict.decision != row[w].right && r.verdict.decision != PERF_INCONCLUSIVE;
+            seconds += r.seconds / runs;
+        }
+        CHECK(10 * right >= row[w].least * runs && (40 * wrong <= runs || w > 3),
+              "the same, %g: %d right, %d wrong of %d: %s", row[w].candidate, right, wrong, runs,
+              perf_verdict_text(&r.verdict));
+        CHECK(seconds < 0.8 || row[w].right == PERF_INCONCLUSIVE, "the same, %g: %.2f s", row[w].candidate,
+              seconds);
     }
 }
 
@@ -1632,5 +1681,7 @@ int main(int argc, char **argv)
     budgets();
     said();
     fast_only_behind();
+    called_by_name(10 / part);
+    the_same(10 / part);
     return check_done();
 }

@@ -76,6 +76,18 @@ def family(c):
     c.check([p[0] for p in pairs] == [7, 9, 10] and all(set(p) == {p[0]} for p in pairs), f"pairs: {pairs}")
 
 
+def the_same(c):
+    """Both limits: what lies outside is rejected on either side, also of rates."""
+    for unit in ("ns", "MB/s"):
+        for after, status, below, above in ((100100, 0, 1 / 1.02, 1.02), (130000, 1, 1.02, 2), (70000, 1, 0.5, 1 / 1.02)):
+            fresh(c)
+            r = report(c, status, "--accept", "same within 2 %", "--shell", "--reported", "--unit", unit, "--seed", "3",
+                       *figure(c, "A", 100000), *figure(c, "B", after))
+            ratio = r["benchmarks"][0]["rules"][0]["ratio"]
+            if unit == "ns":
+                c.check(below < ratio["low"] and ratio["high"] < above, f"{after} {unit}: {ratio}")
+
+
 def parameters(c):
     r = report(c, 1, "--shell", "--reported", "--parameter", "n=1,2", "--parameter", "x=ab,cd", "--", "echo 100{n} #{x}",
                "--", "echo 200{n} #{x}{y}{")
@@ -340,7 +352,7 @@ def closed(c):
 
 def main():
     c = Checks("running")
-    for part in (race, family, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
+    for part in (race, family, the_same, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
         part(c)
     c.finish()
 
