@@ -5,7 +5,7 @@
 #
 # Builds every test that is one program of ours (no sanitizers, no scripts) with Debian's cross
 # compilers, runs it under qemu's user emulation or wine, and prints what passed as the table of
-# docs/portability.md.  The exit status is 0 when nothing failed.
+# tests/portability.md.  The exit status is 0 when nothing failed.
 # Needs: apt-get install meson ninja-build qemu-user-static, and per machine what it names.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)

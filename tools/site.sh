@@ -54,7 +54,7 @@ nav:
     - docs/nvtx.md
     - docs/mpi.md
     - docs/switches.md
-    - docs/portability.md
+    - tests/portability.md
     - cython/README.md
     - packaging/README.md
   - Reference: reference/index.md
