@@ -49,4 +49,21 @@ case $status in
 1) ;;
 *) fail "status $status: $(cat said)" ;;
 esac
+
+# refuses ERRNO WORD: a sandbox that answers the system call so is named, and nothing is run
+refuses()
+{
+    tried=$((tried + 1))
+    status=0
+    ./refuse "$1" "$tool" run --accept 'instructions down >= 5 %' -- false -- false >said 2>&1 || status=$?
+    [ "$status" -ne 77 ] || return 0                # no such filter here
+    [ "$status" -eq 2 ] || fail "refused with $1: status $status: $(cat said)"
+    grep -q "cannot be counted: .*$2" said || fail "refused with $1: no '$2' in: $(cat said)"
+}
+
+try 'a sandbox' gcc -O1 "$root/tests/counters/refuse.c" -o refuse
+refuses 1 'sandbox\|perf_event_paranoid'            # EPERM
+refuses 13 'sandbox\|perf_event_paranoid'           # EACCES
+refuses 38 'has no perf_event_open'                 # ENOSYS
+refuses 2 'does not count it'                       # ENOENT
 finish
