@@ -250,6 +250,17 @@ PERF_FN const char *perf_status_text(perf_status s);
 #define PERF_TSAN_ 0
 #endif
 
+#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
+#define PERF_SANITIZED_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PERF_SANITIZED_ 1
+#endif
+#endif
+#ifndef PERF_SANITIZED_
+#define PERF_SANITIZED_ 0
+#endif
+
 /* GET, SET: relaxed, for counters with one writer: the code of plain ones on 64-bit machines, yet
  * no data race for the standard or ThreadSanitizer.  ACQ, REL: acquire and release.  The numbers
  * are __ATOMIC_RELAXED 0, ACQUIRE 2, RELEASE 3: their names cost 0.9 M instructions in C++.      */
@@ -332,12 +343,14 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
  *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
  *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
- *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_,
+ *   PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
- *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
+ *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
+ *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them     */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -356,6 +369,44 @@ PERF_FN const char *perf_status_text(perf_status s)
 PERF_HD_FN int perf_is_finite_(double x)
 {
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* |x| */
+PERF_FN double perf_fabs_(double x)
+{
+    if (x < 0.0)
+        return -x;
+    return x;
+}
+
+/* The smaller of two numbers; b if one is NaN. */
+PERF_FN double perf_least_(double a, double b)
+{
+    if (a < b)
+        return a;
+    return b;
+}
+
+/* The larger of two numbers; b if one is NaN. */
+PERF_FN double perf_most_(double a, double b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+
+/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
+PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+{
+    if (!(x > 0.0))
+        return otherwise;
+    return perf_most_(perf_least_(x, high), low);
+}
+
+/* 1: finite and above 0. */
+PERF_FN int perf_is_duration_(double x)
+{
+    return perf_is_finite_(x) && x > 0.0;
 }
 
 /* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */

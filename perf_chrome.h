@@ -2,7 +2,7 @@
  *
  *     perf_trace_save("trace.json");               // open it in https://ui.perfetto.dev
  *
- * Sections (search for ">>"):  trace  internal  private
+ * Sections (search for ">>"):  trace  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CHROME_H
 #define PERF_CHROME_H
@@ -21,23 +21,7 @@ PERF_BEGIN_DECLS
  * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_digits_us_  digits of microseconds                                                      */
-
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* Nanoseconds as microseconds with three decimals, exact. */
-PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
-{
-    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
-
-    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
-    end[0] = end[-1];                           /* the last three move behind the point           */
-    end[-1] = end[-2];
-    end[-2] = end[-3];
-    end[-3] = '.';
-    return end + 1;
-}
 
 typedef struct perf_json_ {
     perf_file_      file;

@@ -13,6 +13,33 @@
 
 /* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
+PERF_BEGIN_DECLS
+#if defined(_WIN32)
+#define perf_process_id_() UINT32_C(1)          /* nothing forks there                            */
+#else
+extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+#define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
+#endif
+#if PERF_LP64_UNIX_
+extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
+extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
+#if !PERF_TCC_                  /* weak: in older systems it has a library of its own             */
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+#endif
+#if defined(__linux__)
+struct perf_usage_ {            /* struct rusage                                                  */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
+    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
+};
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
+extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+#endif
+#endif
+PERF_END_DECLS
+
 /* Only glibc's FILE and a few functions: <stdio.h> would cost each user's compiler 10 million
  * instructions, 16 million in C++.                                                               */
 #if defined(__linux__) && PERF_LP64_UNIX_ && defined(__GLIBC__) && defined(__has_include)
@@ -134,6 +161,8 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
+ *   perf_process_id_  who is running; perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_,
+ *       perf_mmap_, perf_dlopen_: of the system
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
 typedef struct perf_file_ {

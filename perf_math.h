@@ -16,7 +16,6 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  * Outside its domain a function returns NaN.  Infinities are honoured.
- *   perf_is_duration_   1: finite and above 0
  *   perf_log_, perf_exp_, perf_log1p_       natural logarithm, its inverse, log(1 + x)
  *   perf_normal_cdf_, perf_normal_quantile_     of the standard normal distribution
  *   perf_t_cdf_, perf_t_quantile_           of Student's t with df > 0 degrees of freedom
@@ -24,13 +23,10 @@ PERF_BEGIN_DECLS
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
  *   perf_random_        64 random bits from a state of the caller's (splitmix64)
- *   perf_fabs_, perf_least_, perf_most_     size, smaller and larger of two numbers
- *   perf_or_default_    x, at least low, at most high; `otherwise` where it is not above 0
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
 PERF_FN double   perf_sqrt_(double x);
-PERF_FN int      perf_is_duration_(double x);
 PERF_FN double   perf_log_(double x);
 PERF_FN double   perf_log1p_(double x);
 PERF_FN double   perf_exp_(double x);
@@ -78,43 +74,6 @@ PERF_FN double perf_sqrt_(double x)
 }
 
 /* ---- numbers ---- */
-
-/* |x| */
-PERF_FN double perf_fabs_(double x)
-{
-    if (x < 0.0)
-        return -x;
-    return x;
-}
-
-/* The smaller of two numbers; b if one is NaN. */
-PERF_FN double perf_least_(double a, double b)
-{
-    if (a < b)
-        return a;
-    return b;
-}
-
-/* The larger of two numbers; b if one is NaN. */
-PERF_FN double perf_most_(double a, double b)
-{
-    if (a > b)
-        return a;
-    return b;
-}
-
-/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
-PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
-{
-    if (!(x > 0.0))
-        return otherwise;
-    return perf_most_(perf_least_(x, high), low);
-}
-
-PERF_FN int perf_is_duration_(double x)
-{
-    return perf_is_finite_(x) && x > 0.0;
-}
 
 /* c[0] + c[1] x + ... + c[degree] x^degree, by Horner's rule. */
 PERF_FN double perf_poly_(double x, const double *c, int degree)

@@ -61,8 +61,6 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
 }
 
 #if defined(__linux__) && PERF_LP64_UNIX_
-extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
-
 /* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
 PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {

@@ -48,7 +48,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
- *   perf_name_length_  bytes of a name that are kept; perf_name_intern_ (lock held),
+ *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
@@ -59,21 +59,9 @@ PERF_FN perf_status perf_error(void);
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go
- *   perf_thread_id_, perf_process_id_  as the system has them; perf_syscall_  asks it            */
+ *   perf_thread_id_  as the system has it                                                        */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-#if !defined(_WIN32)
-extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
-#endif
-#if PERF_LP64_UNIX_
-extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
-extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
-extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
-#if defined(__linux__)
-extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
-#endif
-#endif
 
 /* The smaller and the larger of two counts. */
 PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
@@ -126,14 +114,9 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     visit(s, &perf_anchor_v1_);
 }
 
-#if PERF_LP64_UNIX_ && !PERF_TCC_
-/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
-extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
-#endif
-
 #if PERF_NOTES_
 extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
-    PERF_ATTR_((__weak__));
+    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
 
 /* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
  * nothing is ever unloaded, and the program itself cannot be opened.                             */
@@ -373,12 +356,6 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
     return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
 #endif
 }
-
-#if defined(_WIN32)             /* nothing forks there                                            */
-#define perf_process_id_() UINT32_C(1)
-#else
-#define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
-#endif
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
@@ -646,21 +623,6 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
         PERF_REL_(&r->member->names, table);
     return 1;
 }
-
-/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
-PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
-{
-    uint32_t n = 0;
-
-    while (name[n] && n < most)
-        n++;
-    if (name[n])
-        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
-            n--;
-    return n;
-}
-
-#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
 
 #define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
 

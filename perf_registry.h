@@ -8,15 +8,16 @@
 #ifndef PERF_REGISTRY_H
 #define PERF_REGISTRY_H
 
+#include "perf_file.h"
 #include "perf_scope.h"
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * Types of what is kept until the process ends; perf_record.h says who may write what.
- *   perf_registry_  the one of the process; perf_name_, PERF_NAME_MAX_  a name
+ *   perf_registry_  the one of the process; perf_name_  a name
  *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
- *   perf_source_  durations from elsewhere; perf_mark_, perf_usage_  use of the process
+ *   perf_source_  durations from elsewhere; perf_mark_  use of the process
  *   perf_loop_, PERF_COUNTERS_  a loop in r->results
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
@@ -38,8 +39,6 @@ typedef struct perf_name_ {     /* one name, never freed; scopes by name point t
     uint32_t           kind;
     void              *handle;  /* the sink's                                                     */
 } perf_name_;
-
-#define PERF_NAME_MAX_  255
 
 /* What a thread is asked to do when it next comes to the cold path: bits of `request`. */
 enum { PERF_ASK_RESET_ = 1, PERF_ASK_TRACE_ = 2 };      /* TRACE: look at the switches again      */
@@ -96,15 +95,6 @@ typedef struct perf_sink_ {
     void     (*thread)(const char *name);
     void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
 } perf_sink_;
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_usage_ {            /* struct rusage                                                  */
-    long user_s, user_us, system_s, system_us;
-    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
-    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
-};
-extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
-#endif
 
 /* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
  * already, further out, that is the open cell, which is not a child of the caller.               */

@@ -67,7 +67,6 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_first_line_       the first line of a small file; 0: there is none
- *   PERF_SANITIZED_        1: compiled with a sanitizer
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
  *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
@@ -150,16 +149,6 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
-#define PERF_SANITIZED_ 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define PERF_SANITIZED_ 1
-#endif
-#endif
-#ifndef PERF_SANITIZED_
-#define PERF_SANITIZED_ 0
-#endif
 
 /* The size of a pointer, and what the compiler's macros tell about its options. */
 PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)

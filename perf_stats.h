@@ -129,7 +129,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_adjust_holm_      p-values of a family, adjusted
  *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
- *   perf_skip_number_      reads a plain decimal number; NULL: there is none
  *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
@@ -545,45 +544,6 @@ PERF_FN double perf_rule_threshold_(const perf_rule *rule)
     if (!perf_is_duration_(t))
         return PERF_NAN_;
     return t;
-}
-
-/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_word_(const char *s, const char *word)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    for (; *word; word++, s++) {
-        int letter = *s;
-        if (letter >= 'A' && letter <= 'Z')
-            letter += 'a' - 'A';
-        if (letter != *word)
-            return PERF_NULL_;
-    }
-    return s;
-}
-
-/* A plain decimal number of at most 14 digits; NULL when there is none. */
-PERF_FN const char *perf_skip_number_(const char *s, double *out)
-{
-    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
-    int    digits = 0;
-
-    for (s = perf_skip_word_(s, ""); digits < 15; s++)
-        if (*s >= '0' && *s <= '9') {
-            x = 10.0 * x + (*s - '0');
-            unit *= 10.0;
-            digits++;
-        } else if (*s == '.' && !(unit > 0.0)) {
-            unit = 1.0;
-        } else {
-            break;
-        }
-    *out = x;
-    if (unit > 0.0)
-        *out = x / unit;
-    if (digits == 0 || digits == 15)
-        return PERF_NULL_;
-    return s;
 }
 
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */

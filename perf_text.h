@@ -16,7 +16,7 @@
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use; all but the last four write into a perf_out_ ----------
+/* >>internal: what other headers may use; most write into a perf_out_ ----------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
@@ -28,9 +28,12 @@ PERF_BEGIN_DECLS
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
  *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
+ *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
+ *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
- *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
+ *   perf_digits_, perf_digits_us_  digits in memory
+ *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -131,6 +134,19 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
     q += *q == '0';
     PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
     return p + (text + 20 - q);
+}
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+{
+    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
+
+    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    end[0] = end[-1];                           /* the last three move behind the point           */
+    end[-1] = end[-2];
+    end[-2] = end[-3];
+    end[-3] = '.';
+    return end + 1;
 }
 
 PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
@@ -238,7 +254,65 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
     perf_put_(o, unit[i]);
 }
 
+/* ---- numbers and words read ---- */
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++) {
+        int letter = *s;
+        if (letter >= 'A' && letter <= 'Z')
+            letter += 'a' - 'A';
+        if (letter != *word)
+            return PERF_NULL_;
+    }
+    return s;
+}
+
+/* A plain decimal number of at most 14 digits; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
+    int    digits = 0;
+
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
+        }
+    *out = x;
+    if (unit > 0.0)
+        *out = x / unit;
+    if (digits == 0 || digits == 15)
+        return PERF_NULL_;
+    return s;
+}
+
 /* ---- names: the one place that knows UTF-8 ---- */
+
+#define PERF_NAME_MAX_ 255             /* bytes of a name that are kept                          */
+
+/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
+{
+    uint32_t n = 0;
+
+    while (name[n] && n < most)
+        n++;
+    if (name[n])
+        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
+            n--;
+    return n;
+}
+
+#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
 
 /* A character: how many bytes it has, 1 if it is broken. */
 typedef struct perf_char_ {
