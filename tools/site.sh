@@ -58,7 +58,7 @@ nav:
     - cython/README.md
     - packaging/README.md
   - Reference: reference/index.md
-  - Project: [docs/design.md, bench/README.md, tests/README.md, CONTRIBUTING.md, SECURITY.md, CHANGELOG.md]
+  - Project: [DESIGN.md, bench/README.md, tests/README.md, CONTRIBUTING.md, SECURITY.md, CHANGELOG.md]
 END
 mkdocs build --strict --config-file "$work/mkdocs.yml" --site-dir "$out" >"$work/said" 2>&1 ||
     { grep -E 'WARNING|ERROR|Abort' "$work/said"; exit 1; }
