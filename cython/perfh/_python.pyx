@@ -20,7 +20,7 @@ from perfh.perf_export cimport *
 from perfh.perf_memory cimport perf_memory_mark
 from perfh.perf_results cimport *
 from perfh.perf_trace cimport perf_trace_save_perfetto
-from perfh import _compare, _workers
+from perfh import _compare, _trace, _workers
 from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Summary,
                             Verdict)
 
@@ -288,11 +288,18 @@ def scopes():
     return _workers.rows(own_report("json", "self", -1), Row)
 
 
-def diagnose():
+def diagnose(trace=None, *, against=None):
     """What bounds the program: a Diagnosis; str() of it are the five lines.  Error: no scope was
-    called 8 times."""
+    called 8 times.
+
+    trace: a torch.profiler object after its block, or the path of its trace: a TraceDiagnosis, by
+    the program perf-ab.  against: another trace, taken after a change: the text says what changed."""
     cdef perf_diagnosis d
     cdef perf_status status
+    if trace is not None:
+        return _trace.diagnose(trace, against)
+    if against is not None:
+        raise TypeError("diagnose: against compares two traces; give the first, too")
     with nogil:
         status = perf_diagnose(&d)
     check(status)
