@@ -351,6 +351,9 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
     perf_ab_result   (*ab)(struct perf_loop_state_ *, int64_t left);    /* the others are NULL    */
     perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
     const char      *(*text)(perf_result *);
+    void             (*rates)(perf_loop *, double bytes, double items);
+    void             (*fail)(perf_loop *, const char *why);
+    void             (*counter)(perf_loop *, const char *name, double value);
     void             (*accuracy)(struct perf_loop_state_ *, perf_accuracy seen);
     void             (*name)(struct perf_loop_state_ *, int variant, const char *name);
 } perf_loop_engine_;
@@ -612,6 +615,7 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
 #endif
 #endif
 
+#include "perf_case.h"          /* PERF_BENCH and its kin                                         */
 #if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H)
 #include "perf_loop.h"          /* here every file that runs a loop carries the engine            */
 #endif

@@ -2479,11 +2479,17 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 #define PERF_ENGINE_HEAD_(open)                                                                   \
     PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_
 
+/* What a body tells its loop: perf_told.h. */
+PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
+PERF_FN void perf_told_failure_(perf_loop *l, const char *why);
+PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
+
 PERF_ENGINE_FN_(perf_bench_engine_get_)
 {
     static const perf_loop_engine_ table = {
         PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
-        perf_result_words_, PERF_NULL_, PERF_NULL_};
+        perf_result_words_, perf_told_rates_, perf_told_failure_, perf_told_counter_,
+        PERF_NULL_, PERF_NULL_};
 
     PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
     return &table;
@@ -2493,7 +2499,7 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 {
     static const perf_loop_engine_ table = {
         PERF_ENGINE_HEAD_(perf_race_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
-        PERF_NULL_, perf_race_accuracy_, perf_race_title_};
+        PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_, perf_race_accuracy_, perf_race_title_};
 
     PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
     return &table;
@@ -2502,4 +2508,5 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 
 PERF_END_DECLS
 
+#include "perf_told.h"
 #endif /* PERF_LOOP_H */

@@ -1,7 +1,7 @@
 /* perf_main.h - a program of benchmarks: register them anywhere, run, list, save and compare them.
  *
  *     #define PERF_MAIN 1                      // in one file: defines main()
- *     #include "perf.h"                        // in the other files: #include "perf_main.h"
+ *     #include "perf.h"                        // in the other files: #include "perf_bench.h"
  *     #include <string.h>
  *     PERF_BENCH(copy_4k)
  *     {
@@ -15,9 +15,9 @@
  *
  * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
- * perf.h includes this file only where PERF_MAIN is defined.  docs/results.md has the options.
- * Benchmarks register by constructor functions: main() does not see those of a shared object.
- * Sections (search for ">>"):  cases  private  main
+ * perf.h includes this file only where PERF_MAIN is defined.  docs/results.md has the options,
+ * perf_case.h has PERF_BENCH and its kin.
+ * Sections (search for ">>"):  private  main
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
 #define PERF_MAIN_H
@@ -29,160 +29,7 @@
 
 PERF_BEGIN_DECLS
 
-/* >>cases -------------------------------------------------------------------------------------
- *     PERF_BENCH(name)                     { ... while (perf_bench_next(&b)) ... }
- *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
- *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
- *                                          From 0 on: 0, then 1, 2, 4 ...
- *                                          Five sizes or more get their growth named: O(n log n)
- *     PERF_BENCH_ARGS(name, count, ...)    the same for each tuple of `count` whole numbers, as
- *                                          {4096, 1}, {4096, 8}: `arg` points to its numbers, and
- *                                          the entry is called name/4096/8
- *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling; 1 to
- *                                          256); they start together, measure for the whole budget;
- *                                          `thread` is 0, 1, ..., `threads` is how many.  The rates
- *                                          of all threads add up
- * Code before the loop is not timed.  `b` is a local of yours: pass &b to functions of perf.h only.
- * Names are identifiers, each once in a file.  The same name in another file of the program becomes
- * "name (2)".                                                                                    */
-#define PERF_BENCH(name) PERF_CASE_(name, 'b', perf_1_, perf_2_, perf_3_, PERF_NULL_, 0, 0)
-#define PERF_BENCH_N(name, low, high)                                                             \
-    PERF_CASE_(name, 'n', n, perf_2_, perf_3_, PERF_NULL_, low, high)
-#define PERF_BENCH_ARGS(name, count, ...)                                                         \
-    static const int64_t PERF_CAT_(perf_case_arg_, name)[][count] = {__VA_ARGS__};                \
-    PERF_CASE_(name, 'a', perf_1_, perf_2_, arg, PERF_CAT_(perf_case_arg_, name)[0], count,       \
-               sizeof PERF_CAT_(perf_case_arg_, name) / sizeof *PERF_CAT_(perf_case_arg_, name))
-#define PERF_BENCH_THREADS(name, low, high)                                                       \
-    PERF_CASE_(name, 't', thread, threads, perf_3_, PERF_NULL_, low, high)
-
-/* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop.  Those
- * of threads add up.  Values outside 0 .. 1e30 make the benchmark fail.                          */
-PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
-
-/* Says that the body is wrong: in a benchmark, before, within or after its loop, which then ends.
- * The result is PERF_EFAILED without a time; `why` (kept, not copied; NULL: nothing) stands below
- * its row.  The other benchmarks run, and the program ends with status 2.
- *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
-PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
-
-/* Adds a number of your own to this run: to its row, our JSON, Google's and Go's.  Call it before,
- * in or after the loop.  Of one name the last value counts; those of threads are added up.  There
- * is room for 16 names of 39 bytes, which are copied; with one more the benchmark fails.         */
-PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
-
 /* >>private ----------------------------------------------------------------------------------- */
-
-#define PERF_UNUSED_ PERF_ATTR_((__unused__))
-
-typedef struct perf_case_ {
-    struct perf_case_ *next;
-    const char        *name, *file;
-    int                line;
-    char               kind;            /* b, n, a, t: which macro made it                        */
-    void (*run)(perf_bench b, size_t first, size_t second, const int64_t *third);
-    const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
-    size_t             low, high;
-} perf_case_;
-
-/* The cases of one image, in the order of registration. */
-#if !PERF_TCC_
-extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
-#endif
-PERF_WEAK_ perf_case_ *perf_cases_v1_;
-
-/* Files in the order of the linker, the cases of one file in the order of its lines. */
-PERF_FN void perf_case_add_(perf_case_ *c)
-{
-    perf_case_ **at = &perf_cases_v1_;
-
-    for (; *at; at = &(*at)->next)
-        if (!PERF_LIBC_(strcmp)((*at)->file, c->file) && (*at)->line > c->line)
-            break;
-    c->next = *at;
-    *at = c;
-}
-
-#define PERF_CASE_TAKES_(first, second, third)                                                    \
-    (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t first, PERF_UNUSED_ size_t second,            \
-     PERF_UNUSED_ const int64_t *third)
-#define PERF_CASE_(name, kind, first, second, third, arg, low, high)                              \
-    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third);           \
-    static perf_case_ PERF_CAT_(perf_case_, name) = {                                             \
-        PERF_NULL_, #name, __FILE__, __LINE__, kind, PERF_CAT_(perf_case_run_, name), arg, low,   \
-        high};                                                                                    \
-    PERF_ATTR_((__constructor__, __used__)) PERF_OURS_                                            \
-    static void PERF_CAT_(perf_case_add_, name)(void)                                             \
-    {                                                                                             \
-        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
-    }                                                                                             \
-    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third)
-
-PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
-{
-    if (!b || PERF_LOOP_KIND_(b->state) != 1)
-        return PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
-    return b->state;
-}
-
-PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
-{
-    perf_loop_state_ *s = perf_bench_state_of_(b);
-
-    if (!s)
-        return;
-    if (!(bytes >= 0.0 && bytes <= 1e30)) {
-        perf_bench_fail(b, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
-        return;
-    }
-    if (!(items >= 0.0 && items <= 1e30)) {
-        perf_bench_fail(b, "perf_bench_rates: `items` is not within 0 .. 1e30");
-        return;
-    }
-    s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
-    s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
-}
-
-PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
-{
-    perf_loop_state_ *s = perf_bench_state_of_(b);
-
-    if (!s || PERF_ACQ_(&s->loop.done))
-        return;
-    (void)perf_loop_stop_(s, PERF_EFAILED);
-    s->loop.note = why;
-    b->left = 0;
-}
-
-/* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
-PERF_FN double *perf_counter_of_(perf_loop_ *loop, const char *name)
-{
-    perf_out_ out;
-    int       i = 0;
-
-    if (!name || !*name)
-        name = "(unnamed)";
-    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
-           PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
-        i++;
-    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
-        return PERF_CAST_(double *, PERF_NULL_);
-    out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
-    perf_put_(&out, name);
-    return &loop->value[i];
-}
-
-PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value)
-{
-    perf_loop_state_ *s = perf_bench_state_of_(b);
-    double           *counter = PERF_CAST_(double *, PERF_NULL_);
-
-    if (s)
-        counter = perf_counter_of_(&s->loop, name);
-    if (counter)
-        *counter = value;
-    else
-        perf_bench_fail(b, "perf_bench_counter: more than 16 names");
-}
 
 /* ---- growth: how a time depends on a size ---- */
 
@@ -742,7 +589,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 /* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-    const perf_loop_state_ *s = perf_bench_state_of_(&b);
+    const perf_loop_state_ *s = perf_told_by_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
@@ -772,10 +619,10 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         return result;
     }
     bench = perf_bench_begin(name, &m->opts);
-    perf_main_round_(m, perf_bench_state_of_(&bench));
+    perf_main_round_(m, perf_told_by_(&bench));
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
-    perf_main_row_(m, name, &result, perf_bench_state_of_(&bench));
+    perf_main_row_(m, name, &result, perf_told_by_(&bench));
     return result;
 }
 
@@ -959,7 +806,7 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
     int               i;
 
     for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
-        double *counter = perf_counter_of_(&all->loop, own->counter[i]);
+        double *counter = perf_told_place_(&all->loop, own->counter[i]);
         if (counter)
             *counter += own->value[i];
     }
@@ -1046,7 +893,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-    h->state = perf_bench_state_of_(&b);
+    h->state = perf_told_by_(&b);
     if (h->state)
         h->state->loop.round = crew->round;
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);

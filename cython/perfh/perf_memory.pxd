@@ -4,6 +4,7 @@ from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_bound cimport *
 from perfh.perf_calibration cimport *
+from perfh.perf_case cimport *
 from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *

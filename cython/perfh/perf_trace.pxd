@@ -6,6 +6,7 @@ from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_bound cimport *
 from perfh.perf_calibration cimport *
+from perfh.perf_case cimport *
 from perfh.perf_chrome cimport *
 from perfh.perf_clock cimport *
 from perfh.perf_hist cimport *
@@ -14,6 +15,7 @@ from perfh.perf_report cimport *
 from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_told cimport *
 from perfh.perf_variant cimport *
 from perfh.perf_verdict cimport *
 

@@ -27,7 +27,11 @@ PERF_BENCH_N(steps, 16, 4096)
 }
 C
 cat >two.c <<'C'
+#ifdef PERF_MAIN
 #include "perf_main.h"
+#else
+#include "perf_bench.h"
+#endif
 PERF_BENCH_THREADS(spin, 1, 2)
 {
     double x = (double)thread;
@@ -73,7 +77,8 @@ PERF_BENCH_THREADS(fewer, 2, 1)
 }
 C
 cat >three.cpp <<'C'
-#include "perf_main.h"
+#include "perf_bench.h"
+#include <map>
 #include <vector>
 PERF_BENCH(from_cxx)
 {
@@ -82,6 +87,26 @@ PERF_BENCH(from_cxx)
         v[3]++;
         perf_keep(v.data());
     }
+}
+template <class Type> struct filled {
+    std::vector<Type> v;
+    filled() : v(16) {}
+};
+PERF_BENCH_T(each_type, int, std::vector<long>, std::map<int, std::vector<char> >)
+{
+    T value = T();
+    while (perf_bench_next(&b))
+        perf_keep(value);
+}
+PERF_BENCH_F(filled<short>, of_fixture)
+{
+    perf_bench_rates(&b, 2, 1);
+    while (perf_bench_next(&b)) {
+        v[3]++;
+        perf_keep(v.data());
+    }
+    if (v[3] == 0)
+        perf_bench_fail(&b, "nothing ran");
 }
 C
 
@@ -120,11 +145,15 @@ try 'perf_main.h before perf.h, in the file with main()' gcc -std=c99 $warn_c -D
 
 # names, in the order of files and lines
 run 0 '^mul$' --list
-printf 'mul\nsteps\nspin\nforgotten\nends\nslow\ndown\nfewer\nfrom_cxx\n' >names
+printf '%s\n' mul steps spin forgotten ends slow down fewer from_cxx 'each_type<int>' 'each_type<std::vector<long>>' \
+    'each_type<std::map<int, std::vector<char> >>' of_fixture >names
 try '--list has all, once' cmp names out
 run 0 '^steps$' --list --filter '^s'
 printf 'steps\nspin\nslow\n' >names
 try '--filter ^s' cmp names out
+run 0 '^from_cxx$' --list --filter=cxx
+run 0 'GB/s, .*items/s' --filter of_fixture --budget 0.01 --no-env
+run 0 '^each_type<int> ' --filter 'each_type<int>' --budget 0.01 --no-env
 run 0 '^from_cxx$' --list --filter=cxx
 try 'a plain text matches inside' test "$(wc -l <out)" -eq 1
 run 0 '^steps/256 ' --filter steps/256 --filter 'down/(8|16)$' --budget 0.01 --no-env
@@ -474,8 +503,8 @@ cat >again.c <<'C'
 #include <stdlib.h>
 static int steps(const char *always, const char *first)
 {
-    int n = getenv(always) ? 30000 : 3000;
-    return *first ? 30000 : n;
+    int n = getenv(always) ? 300000 : 3000;
+    return *first ? 300000 : n;
 }
 PERF_BENCH(one)
 {

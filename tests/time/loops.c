@@ -94,6 +94,57 @@ static void a_bench(void)
 }
 
 /* What is too large ends at the end of its range; what cannot be meant is refused by its name. */
+/* What a body tells its loop, in a program without perf_main.h. */
+static void told(void)
+{
+    perf_bench_opts opts = PERF_ZERO;
+    perf_bench      b;
+    perf_result     r;
+    char            name[32];
+    int             i;
+
+    opts.samples = 5;
+    opts.slice_ns = 1e3;
+    b = perf_bench_begin("rates", &opts);
+    perf_bench_rates(&b, 64.0, 2.0);
+    perf_bench_counter(&b, "wheels", 4.0);
+    while (perf_bench_next(&b))
+        spend(1000);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_OK && r.gb_per_s > 0.0 && r.items_per_s > 0.0, "%s", perf_result_text(&r));
+    CHECK(r.gb_per_s * 1e9 > r.items_per_s * 31.9 && r.gb_per_s * 1e9 < r.items_per_s * 32.1, "bytes an item");
+
+    b = perf_bench_begin("fails", &opts);
+    while (perf_bench_next(&b)) {
+        spend(1000);
+        perf_bench_fail(&b, "another checksum");
+    }
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_EFAILED, "%s", perf_result_text(&r));
+
+    b = perf_bench_begin("no rate", &opts);
+    perf_bench_rates(&b, -1.0, 0.0);
+    while (perf_bench_next(&b))
+        spend(1000);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_EFAILED, "%s", perf_result_text(&r));
+
+    b = perf_bench_begin("too many counters", &opts);
+    for (i = 0; i < 17; i++) {
+        snprintf(name, sizeof name, "counter %d", i);
+        perf_bench_counter(&b, name, 1.0);
+    }
+    while (perf_bench_next(&b))
+        spend(1000);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_EFAILED, "%s", perf_result_text(&r));
+
+    perf_bench_rates(NULL, 1.0, 1.0);                       /* nothing happens                    */
+    perf_bench_fail(&b, "the loop has ended");
+    perf_bench_counter(&b, NULL, 1.0);
+    CHECK(perf_bench_end(&b).status != PERF_OK, "the loop has ended");
+}
+
 static void odd_options(void)
 {
     static const char *const member[] = {"max_seconds", "min_seconds", "rel_ci",   "slice_ns",
@@ -458,6 +509,7 @@ static void report(void)
 int main(void)
 {
     a_bench();
+    told();
     odd_options();
     misuse();
     deleted_body();
