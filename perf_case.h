@@ -141,6 +141,7 @@ PERF_END_DECLS
 /* >>c++: a case for each type, a case with a fixture ------------------------------------------- */
 
 #if defined(__cplusplus) && __cplusplus >= 201103L
+/* The body is a function template of T: one benchmark for each type after the name.              */
 #define PERF_BENCH_T(name, ...)                                                                   \
     template <class T> static void PERF_CAT_(perf_case_run_, name)                                \
         PERF_CASE_TAKES_(perf_1_, perf_2_, perf_3_);                                              \
@@ -160,6 +161,7 @@ PERF_END_DECLS
     template <class T> static void PERF_CAT_(perf_case_run_, name)                                \
         PERF_CASE_TAKES_(perf_1_, perf_2_, perf_3_)
 
+/* `fixture`: a class with a constructor without arguments; the body sees its members.            */
 #define PERF_BENCH_F(fixture, name)                                                               \
     namespace {                                                                                   \
     struct PERF_CAT_(perf_case_of_, name) : fixture {                                             \
