@@ -1223,7 +1223,7 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
 
 /* ---- tried again: before a benchmark is accused ---- */
 
-#define PERF_MAIN_AGAIN_ 3      /* rounds                                                         */
+#define PERF_MAIN_AGAIN_ 4      /* rounds: with the first an odd number, which has a median       */
 
 #if PERF_POSIX_FILES_
 extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));

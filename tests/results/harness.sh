@@ -530,10 +530,10 @@ run 3 '^--strict: not decided, exit status 3' --budget 0.03 --compare again.json
 try 'it says what would decide' grep -q '^  to decide one: 1 more saved run' both
 run 0 '^again.json: 6 runs .* a check finds [+][0-9]+ %, a day later [+][0-9]+ %; add one a day' --budget 0.03 --add again.json
 wide='no regression beyond 300 %'
-SLOW=1 run 1 '  one .*REJECT; measured again 3 times: confirmed' --budget 0.03 --compare again.json --accept "$wide"
-try 'in turns with another one' test "$(grep -c '^two' out)" -eq 4
+SLOW=1 run 1 '  one .*REJECT; measured again 4 times: confirmed' --budget 0.03 --compare again.json --accept "$wide"
+try 'in turns with another one' test "$(grep -c '^two' out)" -eq 5
 SLOW=1 run 1 '^REJECT: ' --budget 0.03 --compare again.json --accept "$wide" --strict --again-after 0.01
-ONCE=1 run 0 '  one .*measured again 3 times: REJECT withdrawn' --budget 0.03 --compare again.json --accept "$wide"
+ONCE=1 run 0 '  one .*measured again 4 times: REJECT withdrawn' --budget 0.03 --compare again.json --accept "$wide"
 run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide" --strict
 try 'what is as before is measured once' sh -c '! grep -q again,  out'
 run 3 '  two .*missing' --budget 0.03 --compare again.json --accept "$wide" --strict --filter one --filter two --filter two --threads 1 --profile
