@@ -13,15 +13,15 @@
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.
  *   perf_site_  what a mark says, constant but for its id
- *   perf_recorder_  a thread; PERF_SELF_, PERF_SELF_AT_  the caller's or NULL
+ *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
  *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
- *   perf_core_, perf_core_get_, perf_core_known_  the functions behind the marks
+ *   perf_core_, perf_core_get_  the functions behind the marks
  *   perf_is_asked_  1: the environment asks for a report at exit
  *   PERF_UNHEARD_  said where a report was asked for, and none is made
  *   perf_calibration_, perf_pair_  readings of both clocks                                       */
@@ -79,15 +79,13 @@ typedef struct perf_anchor_ {
 
 #if PERF_TCC_
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-#define PERF_SELF_    PERF_CAST_(perf_recorder_ *, 0)
-#define PERF_SELF_AT_ PERF_NULL_
+#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
 #else
 extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
-#define PERF_SELF_    perf_self_v1_
-#define PERF_SELF_AT_ &perf_self_v1_
+#define PERF_SELF_ perf_self_v1_
 #endif
 
 /* ---- what is kept of a name and of a thread ---- */
@@ -103,7 +101,6 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
-#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
 
 /* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
  * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
@@ -405,10 +402,8 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 
     return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
 }
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
-#define perf_core_known_ perf_core_get_
 #endif
 
 /* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once

@@ -210,11 +210,10 @@ PERF_COLD_FN_ void perf_put_google_arm_(perf_writer_ *json, const perf_arm_ *arm
 
     entry.family = family;
     for (i = 0; i < arm->loop->count; i++) {
-        if (!perf_saved_whole_(arm->loop, i))
-            continue;
         entry.repetition = i;
         entry.ns = perf_saved_value_(arm->loop, arm->arm, i);
-        perf_put_google_entry_(json, arm, &entry);
+        if (entry.ns > 0.0)
+            perf_put_google_entry_(json, arm, &entry);
     }
     if (arm->time->count < 2 || !(arm->time->std > 0.0))
         return;
@@ -356,9 +355,11 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *out, const void *with)
     for (i = 0; i < 2 * saving->loops; i++) {
         if (!perf_arm_of_(saving, i, &arm))
             continue;
-        for (j = 0; j < arm.loop->count; j++)
-            if (perf_saved_whole_(arm.loop, j))
-                perf_put_go_line_(out, &arm, perf_saved_value_(arm.loop, arm.arm, j));
+        for (j = 0; j < arm.loop->count; j++) {
+            const double ns = perf_saved_value_(arm.loop, arm.arm, j);
+            if (ns > 0.0)
+                perf_put_go_line_(out, &arm, ns);
+        }
     }
 }
 

@@ -1397,26 +1397,6 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m)
     return result;
 }
 
-/* Says what the baseline is good for, after --add or --save. */
-PERF_COLD_FN_ void perf_main_outlook_(const perf_main_ *m, const char *path)
-{
-    perf_baseline_opts opts = PERF_ZERO;
-    perf_baseline      b;
-    perf_status        status;
-    size_t             len;
-    char              *text;
-
-    opts.accept.rule = m->rule;
-    b = perf_baseline_of_(path, &opts, 1);
-    if (b.status == PERF_OK) {
-        text = perf_text_make_(perf_put_outlook_, &b, &len, &status);
-        if (text)
-            (void)fprintf(m->out, "%s: %s", path, text);
-        PERF_FREE(text);
-    }
-    perf_baseline_free(&b);
-}
-
 /* Writes --output. */
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
@@ -1449,7 +1429,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
         result = 2;
     if (m->add && perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
-        perf_main_outlook_(m, m->add);
+        perf_baseline_outlook_to_(m->out, m->add, &m->rule);
     else if (m->add)
         result = 2;
     m->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);

@@ -12,8 +12,8 @@
 #include "perf_text.h"
 
 /* >>internal: what other headers may use -------------------------------------------------------
- *   perf_put_children_, perf_put_environment_  notes of a report, or members of a JSON object
- *   perf_env_unknown_, perf_env_resembles_  variables that nobody reads                          */
+ *   perf_put_unseen_  notes of a report, or members of a JSON object
+ *   perf_env_slip_  variables that nobody reads, but that look like one                          */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
@@ -80,9 +80,24 @@ PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const cha
         tail++;
     return length - head - tail <= 2 && letters - head - tail <= 2;
 }
+
+/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
+{
+    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
+    size_t                   i, length;
+
+    while ((length = perf_env_unknown_(at, name)) != 0)
+        for (i = 0; i < 2; i++) {
+            *meant = asks[i];
+            if (perf_env_resembles_(*name, length, *meant))
+                return length;
+        }
+    return 0;
+}
 #else
-#define perf_env_unknown_(at, name)                PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
-#define perf_env_resembles_(name, length, word)    0
+#define perf_env_unknown_(at, name)     PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
+#define perf_env_slip_(at, name, meant) (PERF_CAST_(void, meant), perf_env_unknown_(at, name))
 #endif
 
 /* Names what is set and read by nobody: a slip of the pen? */
@@ -235,6 +250,13 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
         c.name[most].calls = 0;
     }
     perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
+}
+
+PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_put_children_(o, r, json);
+    if (!json)
+        perf_put_environment_(o);
 }
 
 PERF_END_DECLS

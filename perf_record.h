@@ -737,6 +737,8 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
+#define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
+
 /* Empties a cell; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {

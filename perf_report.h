@@ -510,8 +510,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_away_(o, s->registry);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_put_note_(o, s->losses.n[i], perf_loss_words_of_(i));
-    perf_put_children_(o, s->registry, 0);
-    perf_put_environment_(o);
+    perf_put_unseen_(o, s->registry, 0);
     if (PERF_GET_(&s->registry->bad_variant))
         perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
@@ -653,7 +652,7 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_u64_(o, s->losses.n[i]);
     }
     if (s->registry)
-        perf_put_children_(o, s->registry, 1);
+        perf_put_unseen_(o, s->registry, 1);
 }
 
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
@@ -945,15 +944,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 /* A report that was asked for by a slip of the pen does not come: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {
-    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
-    const char *name = "";
-    size_t      at = 0, i, length = perf_env_unknown_(&at, &name);
+    const char *name = "", *meant = "";
+    size_t      at = 0, length;
 
-    for (; length; length = perf_env_unknown_(&at, &name))
-        for (i = 0; i < 2; i++)
-            if (perf_env_resembles_(name, length, asks[i]))
-                (void)fprintf(stderr, "perf.h: %.*s is set, did you mean %s?\n",
-                              PERF_CAST_(int, length), name, asks[i]);
+    while ((length = perf_env_slip_(&at, &name, &meant)) != 0)
+        (void)fprintf(stderr, "perf.h: %.*s is set, did you mean %s?\n", PERF_CAST_(int, length),
+                      name, meant);
 }
 
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)

@@ -133,9 +133,8 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_put_baseline_  the table of a check
- *   perf_baseline_of_   a check in which the run itself may count as saved
  *   perf_baseline_count_  decisions of the entries, and of all
- *   perf_put_outlook_   what a baseline can find, and for how long
+ *   perf_baseline_outlook_to_  says what a baseline can find, and for how long
  *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -1865,6 +1864,26 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
         return PERF_EINVAL;
     text = perf_text_make_(perf_put_baseline_, b, &len, &status);
     return perf_text_to_(file, text, len, status);
+}
+
+/* Says what the file is good for as a baseline; nothing where it cannot be read. */
+PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const perf_rule *rule)
+{
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      b;
+    perf_status        status;
+    size_t             len;
+    char              *text;
+
+    opts.accept.rule = *rule;
+    b = perf_baseline_of_(path, &opts, 1);
+    if (b.status == PERF_OK) {
+        text = perf_text_make_(perf_put_outlook_, &b, &len, &status);
+        if (text)
+            (void)fprintf(file, "%s: %s", path, text);
+        PERF_FREE(text);
+    }
+    perf_baseline_free(&b);
 }
 
 PERF_END_DECLS

@@ -69,8 +69,8 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  *   perf_first_line_       the first line of a small file; 0: there is none
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
- *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
- *                          the clock that decides; 0 for a value that is none
+ *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
+ *                          value that is none, or of a pair that is not whole
  *   perf_saving_save_, perf_saving_to_, perf_saving_make_  run a writer over all there is, into a
  *                          file, a stream or memory; status as perf_results_save
  *   perf_put_own_          such a writer: our own JSON
@@ -586,8 +586,8 @@ PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *loop, int arm
     return arm ? &ab->candidate : &ab->baseline;
 }
 
-/* Value i of an arm, by slice; 0: none such. */
-PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
+/* Value i of an arm alone, by slice; 0: none such. */
+PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
 {
     double x = 0.0;
 
@@ -598,12 +598,12 @@ PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
     return x;
 }
 
-/* 1: value i is there; of a pair, both. */
-PERF_FN int perf_saved_whole_(const perf_saved_ *loop, size_t i)
+/* The same; 0 also where a pair has only one. */
+PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
 {
-    if (!(perf_saved_value_(loop, 0, i) > 0.0))
-        return 0;
-    return !loop->ab || perf_saved_value_(loop, 1, i) > 0.0;
+    if (loop->ab && !(perf_saved_side_(loop, 1 - arm, i) > 0.0))
+        return 0.0;
+    return perf_saved_side_(loop, arm, i);
 }
 
 PERF_COLD_FN_ void perf_put_samples_(perf_writer_ *json, const char *key, const perf_saved_ *loop,
@@ -613,10 +613,11 @@ PERF_COLD_FN_ void perf_put_samples_(perf_writer_ *json, const char *key, const 
 
     json->line = 1;
     perf_member_open_(json, key, '[');
-    for (i = 0; i < loop->count; i++)
-        if (perf_saved_whole_(loop, i))
-            perf_member_real_(json, PERF_CAST_(const char *, PERF_NULL_),
-                            perf_saved_value_(loop, arm, i));
+    for (i = 0; i < loop->count; i++) {
+        const double x = perf_saved_value_(loop, arm, i);
+        if (x > 0.0)
+            perf_member_real_(json, PERF_CAST_(const char *, PERF_NULL_), x);
+    }
     perf_member_close_(json, ']');
 }
 

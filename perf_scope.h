@@ -268,6 +268,17 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
     return at;
 }
 
+#if PERF_ONE_CORE_
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#else
+#define perf_core_known_ perf_core_get_
+#endif
+#if PERF_TCC_
+#define PERF_SELF_AT_ PERF_NULL_
+#else
+#define PERF_SELF_AT_ &perf_self_v1_
+#endif
+
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
     perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
