@@ -46,7 +46,7 @@ LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a
                    "perf_ab_opts_default": "perf_ab_opts perf_ab_opts_default() noexcept"}
 # headers without a public name
 NOTHING = {"perf_core.h", "perf_file.h", "perf_json.h", "perf_layout.h", "perf_math.h", "perf_missing.h", "perf_proc.h",
-           "perf_registry.h", "perf_text.h", "perf_rows.h", "perf_tree.h", "perf_events.h",
+           "perf_registry.h", "perf_text.h", "perf_rows.h", "perf_told.h", "perf_tree.h", "perf_events.h",
            "perf_loop.h", "perf_loop_rows.h"}
 INTERNAL = {"PERF_BEGIN_DECLS", "PERF_END_DECLS", "PERF_ZERO", "PERF_FN", "PERF_HD_FN"}
 BUILTIN = {"void", "char", "short", "int", "long", "float", "double", "size_t", "unsigned",
@@ -142,11 +142,19 @@ def macros_with_arguments(header):
             if not n.endswith("_") and n not in INTERNAL and n.startswith("PERF_")]
 
 
+def opens_with(header):
+    """Our own headers that this one includes before its declarations."""
+    head, declarations, _ = (ROOT / header).read_text().partition("PERF_BEGIN_DECLS")
+    return re.findall(r'^#include "(perf\w*\.h)"', head, flags=re.M) if declarations else []
+
+
 def included(header):
-    """Our own headers that this one always includes."""
+    """Our own headers that this one always includes, but for those that it brings behind its own
+    declarations, which need it: two .pxd files cannot import each other."""
     text = preprocess(header)
     seen = re.findall(r"perfh_file_\d+_(perf\w*)_h_;", text)
-    return [h for h in dict.fromkeys(seen) if h + ".h" != header and h + ".h" not in NOTHING]
+    return [h for h in dict.fromkeys(seen) if h + ".h" != header and h + ".h" not in NOTHING
+            and header not in opens_with(h + ".h")]
 
 
 # ---- writing -----------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 # What each name means stands beside it in perf_bench.h; cython/README.md shows the use.
 from libc.stdint cimport uint32_t, uint64_t
 from perfh.perf_base cimport *
-from perfh.perf_case cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_bench.h" nogil:

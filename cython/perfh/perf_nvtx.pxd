@@ -14,7 +14,6 @@ from perfh.perf_report cimport *
 from perfh.perf_schedule cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
-from perfh.perf_told cimport *
 from perfh.perf_variant cimport *
 from perfh.perf_verdict cimport *
 
