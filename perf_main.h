@@ -240,7 +240,7 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs to match one of them              */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *output;
+    const char *program, *compare, *save, *add, *accept, *also, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, profile, most_unchanged, strict, bad;
@@ -252,7 +252,7 @@ typedef struct perf_main_ {
     uint32_t    process;
     const char *context[2 * PERF_MAIN_FILTERS_ + 1];
     perf_results_opts with;     /* `context`, for the writers                                     */
-    perf_rule   rule;           /* of --compare                                                   */
+    perf_rule   rule, second;   /* of --compare; second: where `also` is                          */
     perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
     unsigned char *chosen;      /* 1: this entry of it                                            */
     const char **rejected;      /* names of entries, for the writers; NULL at the end             */
@@ -277,7 +277,8 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
-        "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
+        "  --accept RULE      for --compare; default \"no regression beyond 5 %\"; a second one\n"
+        "                     joins: --accept \"instructions no more than 2 % worse\"\n"
         "  --most-unchanged   for --compare: take out what all have in common\n"
         "  --strict           for --compare: measure again what is open; 3 if it stays open\n"
         "  --again-after SECONDS  wait so long before each round that is measured again\n"
@@ -380,7 +381,13 @@ PERF_COLD_FN_ int perf_main_text_(perf_main_ *m, int argc, char **argv, int *at)
         const char *value = perf_main_value_(text[i].name, argc, argv, at);
         if (!value)
             continue;
-        *text[i].to = value;
+        if (text[i].to == &m->accept && m->accept) {
+            if (m->also)
+                perf_main_wrong_(m, "--accept: two rules at most, and this is a third:", value);
+            m->also = value;
+        } else {
+            *text[i].to = value;
+        }
         if (!*value)
             perf_main_wrong_(m, "this option needs a value:", text[i].name);
         return 1;
@@ -465,6 +472,16 @@ PERF_COLD_FN_ int perf_main_format_(const char *name)
     return -1;
 }
 
+/* Reads a rule of --accept; NULL: none was given. */
+PERF_COLD_FN_ void perf_main_rule_(perf_main_ *m, const char *text, perf_rule *rule)
+{
+    if (text && perf_rule_parse(text, rule) != PERF_OK)
+        perf_main_wrong_(m, "--accept does not understand", text);
+    else if (rule->memory || rule->metric == PERF_METRIC_MEMORY ||
+             rule->metric == PERF_METRIC_THROUGHPUT)
+        perf_main_wrong_(m, "--accept: benchmarks measure time and counts, not", text);
+}
+
 /* Checks options that depend on each other. */
 PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
@@ -475,10 +492,8 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
         perf_main_wrong_(m, "--format does not know", m->named);
     if ((m->strict || m->again_after > 0.0) && !m->compare)
         perf_main_wrong_(m, "--strict and --again-after need the option", "--compare");
-    if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
-        perf_main_wrong_(m, "--accept does not understand", m->accept);
-    else if (m->rule.memory || m->rule.metric >= PERF_METRIC_MEMORY)
-        perf_main_wrong_(m, "--accept: benchmarks measure time, not", m->accept);
+    perf_main_rule_(m, m->accept, &m->rule);
+    perf_main_rule_(m, m->also, &m->second);
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
@@ -1344,41 +1359,47 @@ PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b
     return open;
 }
 
-/* Keeps the names of what is REJECT: --add marks it, so that it does not become what is normal.
- * The names are copied behind their list.                                                        */
+/* Keeps the names of what is REJECT beside those that are kept already: --add marks them, so that
+ * they do not become what is normal.  The names are copied behind their list.                    */
 PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
 {
-    size_t i, n = 0, room = (b->rejected + 1) * sizeof *m->rejected;
-    char  *to;
+    const char **kept = m->rejected;
+    size_t       i, old = 0, n = 0, room = sizeof *kept;
+    char        *to;
 
+    for (; kept && kept[old]; old++)
+        room += sizeof *kept + strlen(kept[old]) + 1;
     for (i = 0; i < b->entries; i++)
         if (b->entry[i].decision == PERF_REJECT)
-            room += strlen(b->entry[i].name) + 1;
+            room += sizeof *kept + strlen(b->entry[i].name) + 1;
     m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
-    if (!m->rejected)
+    if (!m->rejected) {
+        m->rejected = kept;
         return;
-    to = PERF_PTR_(char *, m->rejected + b->rejected + 1);
-    for (i = 0; i < b->entries; i++) {
-        if (b->entry[i].decision != PERF_REJECT)
+    }
+    to = PERF_PTR_(char *, m->rejected + old + b->rejected + 1);
+    for (i = 0; i < old + b->entries; i++) {
+        if (i >= old && b->entry[i - old].decision != PERF_REJECT)
             continue;
-        m->rejected[n++] = strcpy(to, b->entry[i].name);
+        m->rejected[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
         to += strlen(to) + 1;
     }
     m->rejected[n] = PERF_CAST_(const char *, PERF_NULL_);
     m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+    PERF_FREE(kept);
 }
 
-/* Holds this run against the baseline; returns the exit status. */
-PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m)
+/* Holds this run against the baseline by one rule; returns the exit status. */
+PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      b;
     int                result = 2;
 
-    opts.accept.rule = m->rule;
+    opts.accept.rule = *rule;
     opts.most_unchanged = m->most_unchanged;
     b = perf_baseline_check(m->compare, &opts);
-    if (b.status == PERF_OK && !m->over && !m->profile)
+    if (b.status == PERF_OK && !m->over && !m->profile && rule->metric < PERF_METRIC_MEMORY)
         perf_main_again_(m, &b, &opts);
     if (b.status != PERF_OK) {
         (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
@@ -1395,6 +1416,21 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m)
     }
     perf_baseline_free(&b);
     return result;
+}
+
+/* The same by all rules: the worst status of them, errors first, then REJECT. */
+PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
+{
+    const int first = perf_main_compare_(m, &m->rule);
+    int       second = 0;
+
+    if (m->also && first != 2)
+        second = perf_main_compare_(m, &m->second);
+    if (first == 2 || second == 2)
+        return 2;
+    if (first == 1 || second == 1)
+        return 1;
+    return first > second ? first : second;
 }
 
 /* Writes --output. */
@@ -1418,7 +1454,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     int result = 0;
 
     if (m->compare)
-        result = perf_main_compare_(m);
+        result = perf_main_compare_all_(m);
     if (m->output) {
         const char *where = m->output;
         if (!strcmp(where, "-"))

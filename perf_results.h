@@ -34,6 +34,8 @@ PERF_BEGIN_DECLS
  *   bench  the median of its slices (by a rule on p95, p99 or mean: that)
  *   A/B    the median ratio candidate / baseline of its pairs
  *   scope  the median of its calls (or their p95, p99, mean): good to 3 %
+ * A rule on instructions, cycles, branches or branch misses compares the counters of that name
+ * (perf_counters_loop, perf_bench_counter): what no run has counted is INCONCLUSIVE.
  * One saved run of eight may lie far off (a backup ran): it is left out, and named in `odd`.  So is
  * a whole run if most entries lie 16 % and more off, of one entry what lies 50 % and more off.
  * A change that came with a saved run is in the spread of the saved runs and hides there.  So the
@@ -57,7 +59,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
-    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %               */
+    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %; on memory or */
+                                /* throughput: PERF_EINVAL                                        */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
     int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: what the */
                                 /* others of a run share is then the machine's, and is taken out; */
@@ -69,7 +72,8 @@ typedef struct perf_baseline_entry {
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
     int                missing; /* 1: saved, but not measured in this run                         */
-    double             before;  /* geometric mean of the saved runs, ns (A/B: a ratio); 0: none   */
+    double             before;  /* geometric mean of the saved runs, ns, of a rule on a count     */
+                                /* that an iteration (A/B: a ratio); 0: none                      */
     double             now;     /* this run; 0: missing                                           */
     perf_verdict       verdict; /* by itself                                                      */
     perf_decision      decision;/* as one of the family: this is the one that counts              */
@@ -198,7 +202,7 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
         text = perf_read_file_(path, &size, &status);
     if (size) {
-        perf_read_results_(&file, text, size);
+        perf_read_results_(&file, text, size, PERF_NULL_);
         status = file.in.status;
         if (keep && status == PERF_OK)
             old = &file;
@@ -254,7 +258,7 @@ PERF_FN double perf_scope_figure_(const perf_read_entry_ *entry, perf_metric met
 /* How many values a rule on this metric needs, to know its percentile. */
 PERF_FN size_t perf_metric_least_(perf_metric metric)
 {
-    if (metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN)
+    if (metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN || metric > PERF_METRIC_MEMORY)
         return 0;
     return perf_quantile_min_count_(perf_metric_p_(metric), 0.95);
 }
@@ -381,6 +385,7 @@ typedef struct perf_checking_ {
     double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
     perf_baseline     *baseline;
     int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
+    const char        *counter;         /* the rule is about this count of loops; NULL: about time*/
     size_t             entry_room, odd_room;
 } perf_checking_;
 
@@ -1175,6 +1180,8 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
 {
     if (perf_read_same_(&check->old, perf_read_find_(&check->old, like), like)) {
         entry->verdict.reason = "saved on another machine or by another build only";
+        if (check->counter && check->used)
+            entry->verdict.reason = "the saved runs did not count it";
         return;
     }
     entry->verdict.reason = "new: not in the baseline";
@@ -1249,6 +1256,8 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     perf_figures_of_(check, &check->now, like, 0, &now);
     if (!now.count) {
         entry->verdict.reason = "too few values for this rule";
+        if (check->counter)
+            entry->verdict.reason = "this run did not count it";
         return;
     }
     entry->now = now.value[0];
@@ -1407,8 +1416,8 @@ PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const char *now, s
 {
     size_t room;
 
-    perf_read_results_(&check->now, now, now_size);
-    perf_read_results_(&check->old, text, size);
+    perf_read_results_(&check->now, now, now_size, check->counter);
+    perf_read_results_(&check->old, text, size, check->counter);
     if (check->old.in.status != PERF_OK)
         perf_baseline_fail_(check->baseline, check->old.in.status, check->old.in.error_at);
     else if (check->now.in.status != PERF_OK)
@@ -1437,15 +1446,19 @@ PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
  * cannot be held against.                                                                        */
 PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept)
 {
-    perf_compare_opts opts = *accept;
-    perf_rule        *rule = &opts.rule;
+    static const char *const counters[] = {"instructions", "cycles", "branches", "branch misses"};
+    perf_compare_opts        opts = *accept;
+    perf_rule               *rule = &opts.rule;
 
     if (rule->kind == PERF_RULE_SPEEDUP && !(rule->amount > 0.0) && !perf_is_nan_(rule->amount))
         *rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5.0, rule->metric);
     check->opts = perf_compare_opts_resolved_(&opts);
     check->baseline->rule = check->opts.rule;
     check->baseline->confidence = check->opts.confidence;
-    if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
+    if (check->opts.rule.metric >= PERF_METRIC_INSTRUCTIONS &&
+        check->opts.rule.metric <= PERF_METRIC_BRANCH_MISSES)
+        check->counter = counters[check->opts.rule.metric - PERF_METRIC_INSTRUCTIONS];
+    else if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
         return 0;
     return perf_verdict_start_(&check->opts).status == PERF_OK;
 }
@@ -1551,6 +1564,8 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *out, const perf_baseline_entry *e
         perf_putf_(out, "%11s", "-");
     else if (entry->kind == PERF_BASELINE_AB)
         perf_putf_(out, "%10.3fx", x);
+    else if (entry->verdict.rule.metric >= PERF_METRIC_INSTRUCTIONS)
+        perf_putf_(out, "%11.*f", x < 1000.0 ? 2 : 0, x);
     else
         perf_put_ns_in_(out, x, 11);
 }

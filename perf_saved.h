@@ -1038,6 +1038,7 @@ typedef struct perf_read_ {
     perf_read_entry_ **order;           /* entries by kind, name, run                             */
     perf_read_run_   *run;
     size_t            values, entries, runs, value_room, entry_room, run_room;
+    const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
 } perf_read_;
 
 /* A list of times; returns how many. */
@@ -1075,15 +1076,67 @@ PERF_COLD_FN_ int perf_read_level_(perf_read_ *file)
     return strcmp(level, "past") ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
 }
 
+/* A figure; null is written for what is infinite or none. */
+PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
+{
+    if (perf_read_peek_(&file->in) != 'n')
+        return perf_read_number_(&file->in);
+    return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
+}
+
+#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: a count below has no ratio worth a word  */
+
+/* "counters" of a loop.  The one that is asked for goes to x[0], of an A/B loop those of its arms
+ * to x[0] and x[1]; what is not there stays as it is.                                            */
+PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
+{
+    const size_t length = strlen(file->counter);
+    size_t       count = 0;
+    const char  *key;
+    double       value;
+    int          arm;
+
+    while (perf_read_member_(&file->in, &count, &key)) {
+        value = perf_read_or_null_(file);
+        if (strncmp(key, file->counter, length) != 0)
+            continue;
+        arm = !strcmp(key + length, ", candidate");
+        if (key[length] && !arm && strcmp(key + length, ", baseline") != 0)
+            continue;
+        if (value < PERF_COUNT_LEAST_VALUE_)
+            value = PERF_COUNT_LEAST_VALUE_;
+        x[arm] = value;
+    }
+}
+
+/* Makes a count the only value of an entry, or leaves it without. */
+PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
+{
+    int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
+
+    entry->value = file->values;
+    entry->values = 0;
+    entry->step = 0.0;
+    for (arm = 0; arm < arms; arm++) {
+        if (!(x[arm] > 0.0) || !perf_is_finite_(x[arm]) ||
+            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof *x,
+                             SIZE_MAX))
+            return;
+        file->value[file->values++] = x[arm];
+    }
+    entry->values = 1;
+}
+
 /* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP, LEVEL };
+    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP, LEVEL, COUNTERS };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
-                                        "level", PERF_NULL_};
+                                        "level", "counters", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     size_t           candidate = 0, candidates = 0;
+    double           count[2] = {0.0, 0.0};
     int              member, wrong;
 
     entry.from = file->in.at;
@@ -1098,6 +1151,10 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             entry.step = perf_read_figure_(&file->in);
         } else if (member == LEVEL) {
             entry.level = perf_read_level_(file);
+        } else if (member == COUNTERS && file->counter) {
+            perf_read_counters_(file, count);
+        } else if (member == COUNTERS) {
+            perf_read_skip_(&file->in, 0);
         } else if (member == CANDIDATE) {
             candidate = file->values;
             candidates = perf_read_times_(file);
@@ -1114,16 +1171,10 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[BASELINE])    /* without a candidate it is nothing      */
         entry.kind = PERF_BASELINE_BENCH;
+    if (file->counter)
+        perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
     perf_read_keep_(file, &entry);
-}
-
-/* A figure of a scope; null is written for what is infinite or none. */
-PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
-{
-    if (perf_read_peek_(&file->in) != 'n')
-        return perf_read_number_(&file->in);
-    return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
 }
 
 /* A scope, or a counter, which has no median and may hold any number. */
@@ -1152,7 +1203,7 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
     }
     entry.to = file->in.at;
     if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
-        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)])
+        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
         entry.kind = PERF_BASELINE_SCOPE;
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
@@ -1248,8 +1299,10 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
     qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
 }
 
-/* The whole document.  file->file.in.status says how it went; perf_read_free_ whatever it says. */
-PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size)
+/* The whole document; counter: see perf_read_.  file->in.status says how it went; perf_read_free_
+ * whatever it says.                                                                              */
+PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
+                                      const char *counter)
 {
     enum { VERSION, RUNS, BENCHMARKS, SCOPES };
     static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
@@ -1259,6 +1312,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     int           member;
 
     memset(file, 0, sizeof *file);
+    file->counter = counter;
     if (!perf_reader_open_(&file->in, text, size))
         return;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
@@ -1503,6 +1557,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_member_real_(json, "slice_ns", result->opts.slice_ns);
     perf_member_close_(json, '}');
     perf_put_verdict_json_(json, &result->verdict);
+    perf_put_loop_numbers_(json, loop->own);
     perf_put_step_(json, saving, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
@@ -1713,7 +1768,7 @@ PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
     perf_read_  file;
     perf_status status;
 
-    perf_read_results_(&file, text, len);
+    perf_read_results_(&file, text, len, PERF_NULL_);
     status = file.in.status;
     perf_read_free_(&file);
     return status;

@@ -174,7 +174,7 @@ for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget=
     try "$wrong: nothing on standard output" test ! -s out
 done
 run 2 'usage: ' --repeat
-run 2 'benchmarks measure time, not .memory down >= 10 %' --accept 'memory down >= 10 %' --compare base.json
+run 2 'benchmarks measure time and counts, not .memory down >= 10 %' --accept 'memory down >= 10 %' --compare base.json
 run 2 '[-]-format needs --output FILE' --format google
 
 # running
