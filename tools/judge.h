@@ -57,10 +57,17 @@ typedef struct ab_row {
     char          settle[900];          /* what would settle an INCONCLUSIVE; "" when decided     */
 } ab_row;
 
+typedef struct ab_between {             /* how several values a run vary; all 0: one a run        */
+    size_t values;
+    double runs, within;                /* variances of logs: between runs, around a run's centre */
+    double best;                        /* values a run that pay; 0: not known                    */
+} ab_between;
+
 typedef struct ab_usage {               /* what a command of perf-ab run took, medians            */
-    char  *name;
-    double median[4];                   /* wall, user and system time in ns, memory in bytes      */
-    size_t runs, failed;
+    char      *name;
+    double     median[4];               /* wall, user and system time in ns, memory in bytes      */
+    size_t     runs, failed;
+    ab_between between;
 } ab_usage;
 
 typedef struct ab_report {
@@ -79,6 +86,7 @@ typedef struct ab_report {
     char       *unlike;                 /* the row of two benchmarks of different names, or NULL  */
     ab_usage   *usage;                  /* of each command, or NULL                               */
     size_t      usages;
+    double      pairs_for_1_percent;    /* of runs with the best number of values; 0: not known   */
     size_t      judged;                 /* size of the family                                     */
     size_t      count[3];               /* rows by perf_decision                                  */
     perf_decision decision;

@@ -7,7 +7,8 @@ _perf_ab()
     local report='--accept --metric --confidence --json --csv --markdown --html --plot --quiet'
     local files='--paired --random --turns --format --value --ignore-failure --trust'
     local run='--measure --reported --reported= --unit --parameter --setup --prepare --cleanup
-        --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output'
+        --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output
+        --each --each= --duet --no-placement'
     local top='--once --json --tree --interval --count --sort --thread --rows --width'
     local look='--view --trace --flame --sort --thread --rows --width'
     local diagnose='--against --ranks --json'

@@ -6,9 +6,10 @@
  * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
- * Markdown, page.h HTML, process.h one command, run.h rounds of them, ranks.h several processes,
- * merge.h, convert.h and history.h commands, diagnose.h traces of torch.profiler, protocol.h
- * calibration, look.h and top.h what runs or has died.  This file: options and order.
+ * Markdown, page.h HTML, process.h one command, place.h where it lies, run.h rounds of them,
+ * spread.h how they vary, ranks.h several processes, merge.h, convert.h and history.h commands,
+ * diagnose.h traces of torch.profiler, protocol.h calibration, look.h and top.h what runs or has
+ * died.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */
@@ -72,11 +73,14 @@ static const char help[] =
     "  --offset NS[+-NS] added to its times, and how wrong that may be\n"
     "and for both:\n"
     "  --ranks           rank 0, rank 1, ...: the number in each file's name, or their order\n"
-    "\n"
+    "\n";
+
+static const char help_run[] =
     "perf-ab run [option...] -- A... -- B... [-- C...]: random turns until it is decided\n"
     "  --measure M       wall (default), cpu, user, system, memory, instructions, cycles,\n"
     "                    branches, branch-misses\n"
     "  --reported[=TEXT] take the last number printed, or the first behind TEXT, instead\n"
+    "  --each[=TEXT]     the same of several numbers a run: one a line, or behind each TEXT\n"
     "  --unit U          of reported numbers\n"
     "  --parameter P=... 1,2,8 or 1..8 or 0..1:0.25, for {P}; one command: its values compete\n"
     "  --prepare CMD     untimed, before each run           --setup CMD     before all of them\n"
@@ -85,6 +89,8 @@ static const char help[] =
     "  --timeout S       what takes longer is ended         --seed N        of the random order\n"
     "  --save FILE       keep the values                    --show-output   do not discard it\n"
     "  --shell           each command is one text for sh -c\n"
+    "  --duet            both at once, each on a processor of its own\n"
+    "  --no-placement    the environment of each run has the same size\n"
     "perf-ab diagnose: --against TRACE (what changed), --ranks, --json FILE\n"
     "perf-ab top: --once --json --tree --interval S --count N; perf-ab look: --view V --trace FILE\n"
     "--flame FILE; both: --sort KEY --thread ID --rows N --width N (docs/look.md)\n";
@@ -133,7 +139,7 @@ static int belongs_elsewhere(const char *name, size_t len, int running)
     static const char *const of_run[] = {
         "--measure", "--reported", "--unit", "--parameter", "--prepare", "--setup", "--cleanup",
         "--warmup", "--pairs", "--budget", "--timeout", "--seed", "--save", "--shell",
-        "--show-output"};
+        "--show-output", "--each", "--duet", "--no-placement"};
     const char *const *list = running ? of_files : of_run;
     size_t n = running ? sizeof of_files / sizeof *of_files : sizeof of_run / sizeof *of_run, i;
 
@@ -269,6 +275,13 @@ static int take_flag(options *o, const char *name)
         o->run.reported = "";
     else if (!strncmp(name, "--reported=", 11))
         o->run.reported = name + 11;
+    else if (!strcmp(name, "--each") || !strncmp(name, "--each=", 7)) {
+        o->run.reported = name[6] ? name + 7 : "";
+        o->run.each = 1;
+    } else if (!strcmp(name, "--duet"))
+        o->run.duet = 1;
+    else if (!strcmp(name, "--no-placement"))
+        o->run.one_placement = 1;
     else
         return -1;
     return 0;
@@ -911,18 +924,24 @@ static const struct {
     {"top", top_main},
 };
 
+static void print_help(FILE *f)
+{
+    fputs(help, f);
+    fputs(help_run, f);
+}
+
 /* Help or version, wherever they are asked for; -1: they are not. */
 static int about(int argc, char **argv)
 {
     int i;
 
     if (argc < 2) {
-        fputs(help, stderr);
+        print_help(stderr);
         return AB_UNUSABLE;
     }
     for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            fputs(help, stdout);
+            print_help(stdout);
             return written();
         }
         if (!strcmp(argv[i], "--version")) {

@@ -27,6 +27,7 @@ typedef struct ab_spawn_opts {
     int    capture;                     /* standard output is read, see ab_ended.text             */
     int    show;                        /* let output through to standard error, not to nowhere   */
     double timeout;                     /* seconds; 0: none                                       */
+    char **environment;                 /* NULL: that of perf-ab                                  */
 } ab_spawn_opts;
 
 typedef struct ab_ended {               /* how a command ended, and what it took                  */
@@ -50,6 +51,7 @@ PERF_FN double ab_seconds_(void)
 
 static volatile sig_atomic_t ab_signal_;            /* the one that interrupted us, 0: none       */
 static volatile sig_atomic_t ab_child_, ab_alarms_; /* the running group; alarms it has had       */
+static volatile sig_atomic_t ab_forward_only_;      /* 1: the group ends by itself when signalled */
 static volatile double       ab_ended_at_;
 static int                   ab_wake_[2] = {-1, -1};
 
@@ -62,6 +64,8 @@ static void ab_on_signal_(int number)
     ab_signal_ = number;
     if (ab_child_ > 0) {
         kill((pid_t)-ab_child_, number);
+        if (ab_forward_only_)
+            return;
         ab_alarms_ = 1;
         alarm(1);
     }
@@ -88,12 +92,10 @@ static void ab_on_child_(int number)
     errno = was;
 }
 
-/* Must be called before the first command.  -1 without a pipe. */
-PERF_FN int ab_catch(void)
+/* A pipe that wakes who waits.  -1: there is none. */
+PERF_FN int ab_wake_make_(void)
 {
-    struct sigaction a, was;
-    size_t           i;
-    int              k;
+    int k;
 
     if (pipe(ab_wake_) != 0)
         return -1;
@@ -101,6 +103,17 @@ PERF_FN int ab_catch(void)
         fcntl(ab_wake_[k], F_SETFD, FD_CLOEXEC);
         fcntl(ab_wake_[k], F_SETFL, O_NONBLOCK);
     }
+    return 0;
+}
+
+/* Must be called before the first command.  -1 without a pipe. */
+PERF_FN int ab_catch(void)
+{
+    struct sigaction a, was;
+    size_t           i;
+
+    if (ab_wake_make_() != 0)
+        return -1;
     memset(&a, 0, sizeof a);
     sigemptyset(&a.sa_mask);
     for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
@@ -178,7 +191,8 @@ PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *o, int *from)
     posix_spawnattr_setsigdefault(&attr, &ab_caught_);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
-    r = posix_spawnp(&child, word[0], &files, &attr, word, environ);
+    r = posix_spawnp(&child, word[0], &files, &attr, word,
+                     o->environment ? o->environment : environ);
     ab_alarms_ = 0;
     ab_child_ = r ? 0 : (sig_atomic_t)child;
     if (!r && o->timeout > 0.0)

@@ -9,7 +9,9 @@
 #define PERF_TOOLS_RUN_H
 
 #include "judge.h"
+#include "place.h"
 #include "process.h"
+#include "spread.h"
 #include "write.h"
 
 #include "perf_counters.h"
@@ -29,6 +31,9 @@ typedef struct ab_run_opts {
     double      timeout;                /* seconds for one command; 0: none                       */
     uint64_t    seed;
     int         seeded, shell, show_output, ignore_failure;
+    int         one_placement;          /* 1: the environment of each run is as large as ours     */
+    int         duet;                   /* 1: both commands of a pair at once, a processor each   */
+    int         each;                   /* 1: a run reports several numbers                       */
     ab_measure  measure;
     int         measured;               /* 1: --measure was given                                 */
     const char *reported;               /* NULL: no; "": last number; else what is before it      */
@@ -45,6 +50,7 @@ typedef struct ab_command {
     char      *title, *shell[4];
     char      *setup, *prepare, *cleanup;           /* NULL: none                                 */
     ab_values  v[AB_MEASURES];          /* each run of it, in the order of time                   */
+    ab_spread  spread;                  /* where a run reports several numbers                    */
     size_t     failed;                  /* runs with another status than 0                        */
     pid_t      helper;                  /* group that setup has left running                      */
 } ab_command;
@@ -63,6 +69,8 @@ typedef struct ab_commands {            /* what is going on                     
     double      confidence;             /* of each row, so that all of them together have plan's  */
     double      tick;                   /* of reported numbers: their last decimal                */
     uint32_t    counted;                /* counters of the processor: bits of perf_counters_opts  */
+    uint64_t    place;                  /* of the coins that choose sizes of environments         */
+    int         processor[2];           /* of a duet                                              */
     perf_seq   *seq;                    /* [AB_SEQS] of each row: one for each rule that may say  */
                                         /* ACCEPT, then one for each that may say REJECT          */
     ab_error    e;
@@ -285,67 +293,157 @@ PERF_FN int ab_counters_settle_(ab_commands *c, char *text, size_t cap)
     return missing;
 }
 
-/* Runs a command once and keeps what it took.  0, 1: interrupted, -1: a message. */
-PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
+/* Every number that a command reports: the last one of each line, or the first behind each
+ * `behind`.  As ab_reported_; *x gets their median.                                              */
+PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, double *x,
+                              double *tick)
 {
-    ab_command   *m = &c->contest[contest].command[i];
-    ab_spawn_opts o;
-    ab_ended      e;
-    perf_counters counters;
-    const char   *missing;
-    pid_t         left;
-    double        x = 0.0, tick = 0.0, figure[AB_MEASURES];
-    int           k, r = ab_signal_ ? 1 : ab_help_(c, "--prepare", m->prepare, &left);
+    char  *piece = *behind ? strstr(text, behind) : text, *next, was;
+    double one, step;
+    int    r;
 
-    if (r)
-        return r;
+    for (*tick = 0.0; piece && *piece; piece = next) {
+        next = *behind ? strstr(piece + strlen(behind), behind) : strchr(piece, '\n');
+        next = next ? next + !*behind : piece + strlen(piece);
+        was = *next;
+        *next = '\0';
+        r = ab_reported_(piece, behind, &one, &step);
+        *next = was;
+        if (r < 0)
+            return r;
+        if (r == 0)
+            continue;
+        ab_push(all, one);
+        *tick = step > *tick ? step : *tick;
+        if (!(one > 0.0) || !perf_is_finite_(one))  /* the caller refuses it                      */
+            *x = one;
+        if (!(one > 0.0) || !perf_is_finite_(one))
+            return 1;
+    }
+    if (all->n)
+        *x = ab_statistic(all->x, all->n, PERF_METRIC_P50);
+    return all->n != 0;
+}
+
+typedef struct ab_taken {               /* one run of a command                                   */
+    ab_ended    e;
+    double      figure[AB_MEASURES];    /* of the counters                                        */
+    const char *missing;                /* a counter without a figure, or NULL                    */
+    int         error;                  /* errno: it cannot be run; else 0                        */
+} ab_taken;
+
+/* How many bytes the environment of the next run has more than ours. */
+PERF_FN size_t ab_padding_(ab_commands *c)
+{
+    return (size_t)((perf_random_(&c->place) >> 32) * AB_PADDING_MOST >> 32);
+}
+
+/* Runs a command once. */
+PERF_FN void ab_take_(const ab_commands *c, const ab_command *m, size_t padding, ab_taken *t)
+{
+    ab_spawn_opts o;
+    perf_counters counters;
+
     memset(&o, 0, sizeof o);
+    memset(t, 0, sizeof *t);
     o.capture = c->o->reported != NULL;
     o.show = c->o->show_output;
     o.timeout = c->o->timeout;
+    if (!c->o->one_placement)
+        o.environment = ab_environment(padding);
     counters = ab_count_begin_(c);
-    r = ab_signal_ ? 1 : ab_run_one(m->word, &o, &e);
-    missing = ab_count_end_(c, &counters, figure);
+    if (!ab_signal_ && ab_run_one(m->word, &o, &t->e) < 0)
+        t->error = errno ? errno : EIO;
+    t->missing = ab_count_end_(c, &counters, t->figure);
+    free(o.environment);
+}
+
+/* What speaks against a run, as a message; 0: nothing does.  Reads its number. */
+PERF_FN int ab_check_(ab_commands *c, size_t contest, size_t i, ab_taken *t, ab_values *all,
+                      double *x, double *tick)
+{
+    const ab_ended *e = &t->e;
+    int             k;
+
+    if (e->late)
+        return ab_command_fail_(c, contest, i, "did not end before the timeout", 0);
+    if (e->asked)
+        return ab_command_fail_(c, contest, i, ab_asked_, 0);
+    if (e->signal && !c->o->ignore_failure)
+        return ab_command_fail_(c, contest, i, "was killed by signal %ld", e->signal);
+    if (e->status && !c->o->ignore_failure)
+        return ab_command_fail_(c, contest, i, "ended with status %ld", e->status);
+    if (c->o->reported) {
+        k = c->o->each ? ab_reported_each_(e->text, c->o->reported, all, x, tick)
+                       : ab_reported_(e->text, c->o->reported, x, tick);
+        if (k < 0)
+            return ab_command_fail_(c, contest, i, "printed a decimal comma? write 1.5, not 1,5", 0);
+        if (k == 0)
+            return ab_command_fail_(c, contest, i, "printed no such number", 0);
+        if (!(*x > 0.0) || !perf_is_finite_(*x))
+            return ab_command_fail_(c, contest, i, "printed a number that is not positive", 0);
+    }
+    if (t->missing)
+        return ab_command_fail_(c, contest, i, "had no counter: another program held them all the "
+                                "time", 0);
+    return 0;
+}
+
+/* Keeps what a run took, and frees its text.  0, or -1: a message. */
+PERF_FN int ab_keep_(ab_commands *c, size_t contest, size_t i, ab_taken *t, int keep)
+{
+    ab_command  *m = &c->contest[contest].command[i];
+    const double ns = ab_unit_ns(ab_measure_unit_(c, AB_REPORTED));
+    ab_values    all;
+    double       x = 0.0, tick = 0.0;
+    size_t       j;
+    int          k, r;
+
+    memset(&all, 0, sizeof all);
+    if (t->error)
+        return ab_fail(&c->e, m->title, 0, 0, "cannot be run: %s", strerror(t->error));
+    r = ab_check_(c, contest, i, t, &all, &x, &tick);
+    free(t->e.text);
+    if (!r && keep) {
+        c->tick = tick > c->tick ? tick : c->tick;
+        m->failed += t->e.status || t->e.signal;
+        t->figure[AB_WALL] = t->e.wall;
+        t->figure[AB_CPU] = t->e.user + t->e.system;
+        t->figure[AB_USER] = t->e.user;
+        t->figure[AB_SYSTEM] = t->e.system;
+        t->figure[AB_PEAK] = t->e.memory;
+        t->figure[AB_REPORTED] = x;
+        for (k = 0; k < AB_MEASURES; k++) {         /* what no clock has seen is below its step   */
+            double least = 0.5 * ab_measure_step_(c, (ab_measure)k);
+            least = least > 0.0 ? least : 1.0;
+            ab_push(&m->v[k], t->figure[k] > 0.0 ? t->figure[k] : least);
+        }
+        for (j = 0; j < all.n; j++)
+            all.x[j] *= ns > 0.0 ? ns : 1.0;
+        if (all.n)
+            ab_spread_add(&m->spread, all.x, all.n, ns > 0.0, t->e.wall);
+    }
+    free(all.x);
+    return r;
+}
+
+/* Runs a command once and keeps what it took.  0, 1: interrupted, -1: a message. */
+PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
+{
+    ab_command *m = &c->contest[contest].command[i];
+    ab_taken    t;
+    pid_t       left;
+    int         r = ab_signal_ ? 1 : ab_help_(c, "--prepare", m->prepare, &left);
+
+    if (r)
+        return r;
+    ab_take_(c, m, ab_padding_(c), &t);
     ab_helper_end(&left);
-    if (r > 0 || ab_signal_) {
-        if (r == 0)
-            free(e.text);
+    if (ab_signal_) {
+        free(t.e.text);
         return 1;
     }
-    if (r < 0)
-        return ab_fail(&c->e, m->title, 0, 0, "cannot be run: %s", strerror(errno));
-    if (e.late)
-        r = ab_command_fail_(c, contest, i, "did not end before the timeout", 0);
-    else if (e.asked)
-        r = ab_command_fail_(c, contest, i, ab_asked_, 0);
-    else if (e.signal && !c->o->ignore_failure)
-        r = ab_command_fail_(c, contest, i, "was killed by signal %ld", e.signal);
-    else if (e.status && !c->o->ignore_failure)
-        r = ab_command_fail_(c, contest, i, "ended with status %ld", e.status);
-    else if (o.capture && (k = ab_reported_(e.text, c->o->reported, &x, &tick)) < 1)
-        r = ab_command_fail_(c, contest, i, k ? "printed a decimal comma? write 1.5, not 1,5"
-                                              : "printed no such number", 0);
-    else if (o.capture && (!(x > 0.0) || !perf_is_finite_(x)))
-        r = ab_command_fail_(c, contest, i, "printed a number that is not positive", 0);
-    else if (missing)
-        r = ab_command_fail_(c, contest, i, "had no counter: another program held them all the time", 0);
-    free(e.text);
-    if (r || !keep)
-        return r;
-    c->tick = tick > c->tick ? tick : c->tick;
-    m->failed += e.status || e.signal;
-    figure[AB_WALL] = e.wall;
-    figure[AB_CPU] = e.user + e.system;
-    figure[AB_USER] = e.user;
-    figure[AB_SYSTEM] = e.system;
-    figure[AB_PEAK] = e.memory;
-    figure[AB_REPORTED] = x;
-    for (k = 0; k < AB_MEASURES; k++) {             /* what no clock has seen is below its step   */
-        double least = 0.5 * ab_measure_step_(c, (ab_measure)k);
-        least = least > 0.0 ? least : 1.0;
-        ab_push(&m->v[k], figure[k] > 0.0 ? figure[k] : least);
-    }
-    return 0;
+    return ab_keep_(c, contest, i, &t, keep);
 }
 
 /* ---- rounds ---- */
@@ -432,6 +530,191 @@ PERF_FN void ab_progress_(const ab_contest *t, double seconds, int done)
     fflush(stderr);
 }
 
+/* ---- duets: both commands of a pair at once, on two processors (Bulej and others 2020) ---- */
+
+/* Two processors, and two commands in each contest.  0, or -1: a message. */
+PERF_FN int ab_duet_begin_(ab_commands *c)
+{
+    size_t i;
+
+    for (i = 0; i < c->n; i++)
+        if (c->contest[i].n != 2)
+            return ab_fail(&c->e, "--duet", 0, 0, "runs two commands at once, not %zu",
+                           c->contest[i].n);
+    if (ab_two_processors(c->processor) < 0)
+        return ab_fail(&c->e, "--duet", 0, 0, "needs two processors of Linux, and may not use two");
+    return 0;
+}
+
+PERF_FN int ab_write_all_(int to, const void *data, size_t n)
+{
+    const char *p = (const char *)data;
+    ssize_t     done;
+
+    while (n) {
+        done = write(to, p, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return -1;
+        p += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+PERF_FN int ab_read_all_(int from, void *data, size_t n)
+{
+    char   *p = (char *)data;
+    ssize_t done;
+
+    while (n) {
+        done = read(from, p, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return -1;
+        p += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+/* In a process of its own: waits until `go` is closed, runs the command, tells the result. */
+PERF_FN void ab_duet_part_(const ab_commands *c, const ab_command *m, size_t padding, int processor,
+                           int go, int to)
+{
+    ab_taken t;
+    size_t   n;
+    char     byte;
+
+    memset(&t, 0, sizeof t);
+    ab_child_ = 0;
+    ab_forward_only_ = 0;
+    sigprocmask(SIG_UNBLOCK, &ab_caught_, NULL);
+    ab_stay_on(processor);
+    while (read(go, &byte, 1) < 0 && errno == EINTR && !ab_signal_)
+        continue;
+    ab_take_(c, m, padding, &t);
+    n = t.e.text ? strlen(t.e.text) + 1 : 0;
+    if (ab_write_all_(to, &t, sizeof t) == 0 && ab_write_all_(to, &n, sizeof n) == 0)
+        (void)ab_write_all_(to, t.e.text, n);
+}
+
+typedef struct ab_part {                /* of a duet                                              */
+    pid_t process;
+    int   from;                         /* where its result comes from                            */
+} ab_part;
+
+/* Starts one; *go is what all wait for.  -1 and errno: it cannot be. */
+PERF_FN int ab_duet_start_(ab_commands *c, const ab_command *m, int processor, const int go[2],
+                           pid_t group, ab_part *p)
+{
+    const size_t padding = ab_padding_(c);
+    int          end[2];
+
+    if (pipe(end) != 0)
+        return -1;
+    fcntl(end[0], F_SETFD, FD_CLOEXEC);
+    fcntl(end[1], F_SETFD, FD_CLOEXEC);
+    p->process = fork();
+    if (p->process == 0) {
+        (void)setpgid(0, group);
+        close(go[1]);
+        close(end[0]);
+        close(ab_wake_[0]);
+        close(ab_wake_[1]);
+        if (ab_wake_make_() == 0)
+            ab_duet_part_(c, m, padding, processor, go[0], end[1]);
+        _exit(0);
+    }
+    close(end[1]);
+    p->from = end[0];
+    if (p->process > 0)
+        (void)setpgid(p->process, group ? group : p->process);
+    return p->process < 0 ? -1 : 0;
+}
+
+/* The result of one.  -1: there is none. */
+PERF_FN int ab_duet_end_(ab_part *p, ab_taken *t)
+{
+    size_t n = 0;
+    int    r = ab_read_all_(p->from, t, sizeof *t), status;
+
+    t->e.text = NULL;
+    if (r == 0)
+        r = ab_read_all_(p->from, &n, sizeof n);
+    if (r == 0 && n) {
+        t->e.text = (char *)ab_grow(NULL, n, 1);
+        r = ab_read_all_(p->from, t->e.text, n);
+        t->e.text[n - 1] = '\0';
+    }
+    close(p->from);
+    while (waitpid(p->process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return r;
+}
+
+/* Both at once, and what they took.  -1 and errno: they cannot be started. */
+PERF_FN int ab_duet_run_(ab_commands *c, const ab_contest *t, size_t first, ab_taken taken[2])
+{
+    ab_part  part[2];
+    sigset_t old;
+    int      go[2], i, started = 0, failed, why;
+
+    if (pipe(go) != 0)
+        return -1;
+    fcntl(go[0], F_SETFD, FD_CLOEXEC);
+    fcntl(go[1], F_SETFD, FD_CLOEXEC);
+    sigprocmask(SIG_BLOCK, &ab_caught_, &old);      /* until the handlers know the group          */
+    for (i = 0; i < 2 && started == i; i++)         /* who is first is on the first processor     */
+        started += ab_duet_start_(c, &t->command[i], c->processor[(size_t)i != first], go,
+                                  i ? part[0].process : 0, &part[i]) == 0;
+    failed = started < 2;
+    why = errno;
+    ab_forward_only_ = 1;
+    ab_child_ = started ? (sig_atomic_t)part[0].process : 0;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (ab_child_ && (ab_signal_ || failed))
+        kill((pid_t)-ab_child_, SIGTERM);
+    close(go[0]);
+    close(go[1]);
+    for (i = 0; i < started; i++)
+        failed |= ab_duet_end_(&part[i], &taken[i]) < 0;
+    ab_child_ = 0;
+    ab_forward_only_ = 0;
+    errno = why ? why : ECHILD;
+    return failed ? -1 : 0;
+}
+
+/* A pair at once.  As ab_once_. */
+PERF_FN int ab_duet_(ab_commands *c, size_t contest, size_t first)
+{
+    ab_contest *t = &c->contest[contest];
+    ab_taken    taken[2];
+    pid_t       left[2] = {0, 0};
+    int         i, r = 0, ran = 0;
+
+    memset(taken, 0, sizeof taken);
+    for (i = 0; i < 2 && !r; i++)
+        r = ab_signal_ ? 1 : ab_help_(c, "--prepare", t->command[i].prepare, &left[i]);
+    if (!r)
+        ran = ab_duet_run_(c, t, first, taken) == 0;
+    for (i = 0; i < 2; i++)
+        ab_helper_end(&left[i]);
+    if (!r && ab_signal_)
+        r = 1;
+    else if (!r && !ran)
+        r = ab_fail(&c->e, "--duet", 0, 0, "a pair cannot be run: %s", strerror(errno));
+    for (i = 0; i < 2; i++) {
+        if (r)
+            free(taken[i].e.text);
+        else
+            r = ab_keep_(c, contest, (size_t)i, &taken[i], 1);
+    }
+    return r;
+}
+
 /* Each of who[0..n) once, in random order.  As ab_once_; a round that fails is forgotten. */
 PERF_FN int ab_round_(ab_commands *c, size_t contest, size_t *who, size_t n, uint64_t *state)
 {
@@ -445,7 +728,9 @@ PERF_FN int ab_round_(ab_commands *c, size_t contest, size_t *who, size_t n, uin
         who[i] = who[k];
         who[k] = swap;
     }
-    for (i = 0; i < n && !r; i++)
+    if (c->o->duet)
+        r = ab_duet_(c, contest, who[0]);
+    for (i = 0; i < n && !r && !c->o->duet; i++)
         r = ab_once_(c, contest, who[i], 1);
     for (i = 0; i < n && r; i++)
         for (m = 0; m < AB_MEASURES; m++)
@@ -542,6 +827,7 @@ PERF_FN int ab_contests_(ab_commands *c)
         clock_gettime(CLOCK_REALTIME, &t);
         state = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec + ((uint64_t)getpid() << 40);
     }
+    c->place = ~state;
     for (i = 0; i < c->n && !r; i++) {              /* each gets its share of the time left       */
         left = c->o->budget > 0.0 ? (c->o->budget - (ab_seconds_() - began)) / (double)(c->n - i)
                                   : 0.0;
@@ -942,6 +1228,8 @@ PERF_FN void ab_commands_free_(ab_commands *c)
             free(m->cleanup);
             for (w = 0; w < AB_MEASURES; w++)
                 free(m->v[w].x);
+            free(m->spread.centre.x);
+            free(m->spread.count.x);
         }
         free(c->contest[i].command);
         free(c->contest[i].name);
@@ -1027,6 +1315,7 @@ PERF_FN void ab_run_usage_(const ab_commands *c, ab_report *r)
         for (k = 0; k < c->contest[i].n; k++) {
             const ab_command *m = &c->contest[i].command[k];
             ab_usage         *u = &r->usage[n++];
+            u->between = ab_spread_between(&m->spread);
             u->name = ab_copy(m->title, strlen(m->title));
             u->runs = m->v[0].n;
             u->failed = m->failed < u->runs ? m->failed : u->runs;
@@ -1037,6 +1326,8 @@ PERF_FN void ab_run_usage_(const ab_commands *c, ab_report *r)
             }
         }
     r->usages = n;
+    if (n == 2)
+        r->pairs_for_1_percent = ab_spread_pairs(&r->usage[0].between, &r->usage[1].between);
 }
 
 PERF_FN void ab_run_rows_(const ab_commands *c, ab_report *r, ab_set *set)
@@ -1076,6 +1367,8 @@ PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_
         ab_fail(&c->e, "pipe", 0, 0, "%s", strerror(errno));
     else
         r_ = ab_commands_read_(c, argv);
+    if (!r_ && o->duet)
+        r_ = ab_duet_begin_(c);
     if (!r_)
         r_ = ab_settle_metrics_(c);
     if (!r_ && ab_counters_settle_(c, why, sizeof why)) {
@@ -1102,6 +1395,9 @@ PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_
         fprintf(stderr, "perf-ab: %s\n", c->e.text);
         return AB_UNUSABLE;
     }
+    if (ab_placement_is_fixed())
+        fputs("perf-ab: the system gives all runs the same addresses (setarch -R? "
+              "kernel.randomize_va_space 0?): only their environments differ\n", stderr);
     r->sequential = 1;
     r->n = c->rows;
     r->row = (ab_row *)ab_grow(NULL, r->n, sizeof *r->row);

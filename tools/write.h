@@ -570,6 +570,35 @@ PERF_FN void ab_print_usage_(FILE *f, const ab_report *r)
     putc('\n', f);
 }
 
+/* How several values a run vary, within runs and between them. */
+PERF_FN void ab_print_between_(FILE *f, const ab_report *r)
+{
+    size_t i, longest = 7, any = 0, w;
+
+    for (i = 0; i < r->usages; i++) {
+        w = ab_width(r->usage[i].name);
+        longest = w > longest ? w : longest;
+        any += r->usage[i].between.values;
+    }
+    if (!any)
+        return;
+    fputs("\n  ", f);
+    ab_print_padded_(f, "command", longest, 0);
+    fprintf(f, "  %9s  %12s  %12s  %10s", "values", "between runs", "within a run", "best a run");
+    for (i = 0; i < r->usages; i++) {
+        const ab_between *b = &r->usage[i].between;
+        fputs("\n  ", f);
+        ab_print_padded_(f, r->usage[i].name, longest, 0);
+        fprintf(f, "  %9zu  %10.3g %%  %10.3g %%", b->values, 100.0 * perf_sqrt_(b->runs),
+                100.0 * perf_sqrt_(b->within));
+        fprintf(f, b->best > 0.0 ? "  %10.0f" : "           -", b->best);
+    }
+    putc('\n', f);
+    if (r->pairs_for_1_percent > 0.0)
+        fprintf(f, "  the ratio to 1 %%: about %.0f pairs of runs with so many values\n",
+                r->pairs_for_1_percent);
+}
+
 enum { FOREST_WIDTH = 61 };
 
 /* The column of a log effect; *beyond: -1 or 1 where it lies outside. */
@@ -695,6 +724,7 @@ PERF_FN void ab_print_table(FILE *f, const ab_report *r)
         fputs("  ~: half the range; an interval takes more values\n", f);
     if (r->usages)
         ab_print_usage_(f, r);
+    ab_print_between_(f, r);
     if (r->plot)
         ab_print_forest_(f, r);
     ab_print_tail_(f, r);
@@ -760,6 +790,12 @@ PERF_FN void ab_print_more_json_(FILE *f, const ab_report *r)
         for (k = 0; k < 4; k++) {
             fputs(", ", f);
             ab_json_member_(f, key[k], u->median[k], "");
+        }
+        if (u->between.values) {
+            fprintf(f, ", \"values\": %zu, ", u->between.values);
+            ab_json_member_(f, "sd_between_runs", perf_sqrt_(u->between.runs), ", ");
+            ab_json_member_(f, "sd_within_run", perf_sqrt_(u->between.within), ", ");
+            ab_json_member_(f, "best_values_a_run", u->between.best, "");
         }
         putc('}', f);
     }

@@ -88,6 +88,93 @@ def the_same(c):
                 c.check(below < ratio["low"] and ratio["high"] < above, f"{after} {unit}: {ratio}")
 
 
+def placement(c):
+    """Each process has an environment of another size, unless that is switched off."""
+    fresh(c)
+    c.status(2, "run", "--shell", "--pairs", "6", "--seed", "4", *["--", f"echo ${{#PERF_PLACEMENT}} >> {c.work}/log"] * 2)
+    sizes = [int(x) for x in logged(c)]
+    c.check(len(set(sizes)) > 10 and max(sizes) < 4096 and max(sizes) > 1500, f"sizes: {sizes}")
+    fresh(c)
+    c.status(2, "run", "--shell", "--pairs", "6", "--no-placement", *["--", f"echo x${{PERF_PLACEMENT}} >> {c.work}/log"] * 2)
+    c.check(set(logged(c)) == {"x"}, f"sizes: {logged(c)}")
+    fresh(c)                                             # an own one is replaced, and what else is there stays
+    c.run("run", "--shell", "--pairs", "1", *["--", f"env | grep -c PERF_PLACEMENT >> {c.work}/log; echo $KEPT >> {c.work}/log"] * 2,
+          env={**os.environ, "PERF_PLACEMENT": "mine", "KEPT": "7"})
+    c.check(set(logged(c)) == {"1", "7"}, f"{logged(c)}")
+
+
+def each(c):
+    """Several numbers a run: its median counts, and what varies within runs and between them is told."""
+    def lines(name, values):                             # each call prints the next row of values
+        for k, row in enumerate(values):
+            (c.work / f"{name}{k}").write_text("".join(f"slice: {x:.3f} ms, of 8\n" for x in row))
+        n = c.work / f"n{name}"
+        return ("--", f"n=$(cat {n} 2>/dev/null || echo 0); echo $((n + 1)) > {n}; cat {c.work}/{name}$((n % {len(values)}))")
+    fresh(c)
+    still = [[10, 10.2, 9.8, 30], [10.1, 10.3, 9.9, 29]]
+    r = report(c, 0, "--each=slice: ", "--unit", "ms", "--shell", *lines("w", still), *lines("v", [[x / 2 for x in row] for row in still]))
+    rule, used = r["benchmarks"][0]["rules"][0], r["commands"][0]
+    c.check(abs(rule["before"] - 10.15) < 0.1 and abs(rule["ratio"]["estimate"] - 0.5) < 0.02, f"medians of runs: {rule}")
+    c.check(used["values"] == 4 * used["runs"] and 0.3 < used["sd_within_run"] < 0.8 and used["sd_between_runs"] == 0,
+            f"all of it is within: {used}")
+    fresh(c)                                             # runs that differ by 10 %, values that repeat to 0.1 %
+    apart = [[f * x for x in (10, 10.01, 9.99)] for f in (1.0, 1.1, 0.9, 1.05, 0.95)]
+    r = report(c, 0, "--each=slice: ", "--unit", "ms", "--shell", "--accept", "speedup >= 1.2", *lines("p", apart),
+               *lines("q", [[x / 2 for x in row] for row in apart]))
+    used = r["commands"][0]
+    c.check(0.04 < used["sd_between_runs"] < 0.12 and used["sd_within_run"] < 0.003, f"between: {used}")
+    out = c.status(0, "run", "--each", "--accept", "speedup >= 1.2", "--shell", "--", "printf '1 a 5\\n\\nno\\n2 b 7\\n9 c 6\\n'",
+                   "--", "printf '1 a 2\\n2 b 3\\n'", has="between runs")
+    c.check("  6    2.5  7 pairs" in out, out)  # the median of the last numbers of lines
+    c.status(3, "run", "--each=none", "--", "echo", "7", "--", "echo", "8", has="printed no such number")
+    c.status(3, "run", "--each", "--", "echo", "0", "--", "echo", "8", has="not positive")
+
+
+def duet(c):
+    """Both at once, on a processor each; what fails, takes too long or is interrupted ends both."""
+    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    if len(cpus) < 2:
+        c.status(3, "run", "--duet", "--", "true", "--", "true", has="needs two processors")
+        return
+    c.status(3, "run", "--duet", "--", "true", "--", "true", "--", "true", has="two commands at once, not 3")
+    def meet(me, other):                                 # ends as soon as the other runs, too
+        return ("--", f"grep Cpus_allowed_list /proc/self/status | tr -d '\\n' | tail -c 4 >> {c.work}/log; echo {me} >> {c.work}/log; "
+                      f"mkfifo {c.work}/{me} 2>/dev/null; echo x > {c.work}/{me} & read y < {c.work}/{other}; echo {5 if me == 'a' else 9}")
+    fresh(c)
+    for fifo in ("a", "b"):
+        os.mkfifo(c.work / fifo)
+    r = report(c, 1, "--shell", "--duet", "--warmup", "0", "--seed", "2", "--reported", "--timeout", "60", *meet("a", "b"), *meet("b", "a"))
+    c.check([u["runs"] for u in r["commands"]] == [7, 7], f"pairs: {r['commands']}")
+    places = {line for line in (c.work / "log").read_text().split("\n") if line}
+    c.check(len(places) >= 4, f"either on either processor: {places}")
+    c.status(3, "run", "--duet", "--warmup", "0", "--", "true", "--", "false", has="ended with status 1 (command B, pair 1)")
+    c.status(3, "run", "--duet", "--warmup", "0", "--", "no/such/program", "--", "true", has="no/such/program: cannot be run: No such file")
+    c.status(3, "run", "--duet", "--warmup", "0", "--timeout", "0.3", "--", "true", "--", "sleep", "1000", has="before the timeout")
+    mark = f"9{os.getpid()}"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        p = subprocess.Popen([c.tool, "run", "--duet", "--warmup", "0", "--", "sleep", mark, "--", "sleep", mark + "1"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(2000):
+            if len(running(mark)) == 2:
+                break
+            time.sleep(0.01)
+        p.send_signal(number)
+        c.check(p.wait(timeout=60) == -number and not running(mark), f"{number}: {p.returncode}, left: {running(mark)}")
+
+
+def running(mark):
+    """Processes with that in their command line."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == b"sleep" and words[1].startswith(mark.encode()):
+            found.append(path.parent.name)
+    return found
+
+
 def parameters(c):
     r = report(c, 1, "--shell", "--reported", "--parameter", "n=1,2", "--parameter", "x=ab,cd", "--", "echo 100{n} #{x}",
                "--", "echo 200{n} #{x}{y}{")
@@ -352,7 +439,7 @@ def closed(c):
 
 def main():
     c = Checks("running")
-    for part in (race, family, the_same, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
+    for part in (race, family, the_same, placement, each, duet, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
         part(c)
     c.finish()
 
