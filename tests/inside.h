@@ -572,7 +572,7 @@ INSIDE_UNUSED static char *results_added(const char *text, size_t size,
     perf_status  status = PERF_EINVAL;
     char        *out = NULL;
 
-    perf_read_results_(&r, text, size);
+    perf_read_results_(&r, text, size, NULL);
     s.old = &r;
     if (r.in.status == PERF_OK)
         out = perf_text_make_(perf_put_own_, &s, n, &status);
@@ -589,7 +589,7 @@ INSIDE_UNUSED static perf_status results_read(const char *text, size_t size)
     perf_read_  r;
     perf_status status;
 
-    perf_read_results_(&r, text, size);
+    perf_read_results_(&r, text, size, NULL);
     status = r.in.status;
     if (status == PERF_OK && r.runs > PERF_READ_RUNS_)
         status = PERF_ERANGE;
