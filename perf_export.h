@@ -29,7 +29,7 @@ typedef enum perf_export_format {
                                    and bytes that are not UTF-8                                   */
     PERF_EXPORT_FLAME,          /* a page of HTML that shows the same as boxes, widest first; click
                                    to zoom.  Paths of less than 1/5000 of the time are left out.
-                                   Its title is `run` of the options                              */
+                                   Its title is `run` of the options, or the program's name       */
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
@@ -604,8 +604,8 @@ PERF_COLD_FN_ void perf_flame_head_(perf_file_ *file)
         "<input id=q type=search placeholder='search names' aria-label=search> "
         "<button id=r>all</button><div id=d></div><pre id=b></pre>"
         "<div id=g></div><p>A box is a scope, below it what it called; its width is "
-        "its share of the time, its colour its name. Tap for figures and to zoom; "
-        "the boxes above lead back.</p><script>\nconst title=");
+        "its share of the time, its colour its name. Tap it, or Tab and Enter, for figures "
+        "and to zoom; the boxes above lead back, Escape shows all.</p><script>\nconst title=");
 }
 
 /* A list of [parent, name, total ns, self ns, width, calls], or 0 for what is too small to be seen.
@@ -647,7 +647,7 @@ PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
         "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
         "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
         "const part=n=>(100*n/all).toFixed(1)+' %';let depth=0,at=0;"
-        "$('h').textContent=title;$('b').textContent=diagnosis;\n"
+        "$('h').textContent=document.title=title;$('b').textContent=diagnosis;\n"
         "const color=s=>{let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%3600;"
         "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'};\n"
         "const words=n=>n[1]+': '+time(n[2])+' in '+n[5]+' calls, '+time(n[3])+' itself, '+"
@@ -656,6 +656,7 @@ PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
         "q=$('q').value.toLowerCase();d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*22+'px';"
         "d.style.background=color(n[1]);d.textContent=n[1]+' '+part(n[2])+' '+time(n[2])+' '+n[5]+"
         "'x';d.title=words(n);if(q&&!n[1].toLowerCase().includes(q))d.className='dim';"
+        "d.tabIndex=0;d.role='button';d.ariaLabel=words(n);"
         "d.onclick=()=>{$('d').textContent=words(n);show(i)};$('g').appendChild(d);"
         "depth=Math.max(depth,y+1);\n"
         "for(const k of kids[i]){const c=w*node[k][4]/(n[4]||1);box(k,x,c,y+1);x+=c}}\n"
@@ -667,7 +668,11 @@ PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
         "const add=i=>{if(q&&node[i][1].toLowerCase().includes(q))s+=node[i][4];"
         "else kids[i].forEach(add)};add(0);"
         "$('d').textContent=q?'found: '+time(s)+', '+part(s)+' of all':''};\n"
-        "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n</script>\n");
+        "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n"
+        "onkeydown=e=>{if(e.key=='Escape')$('r').onclick();"
+        "if(e.key=='Enter'&&e.target.onclick&&e.target!=$('r')){const n=e.target.ariaLabel;"
+        "e.target.onclick();"
+        "for(const d of $('g').children)if(d.ariaLabel==n)d.focus()}};\n</script>\n");
 }
 
 PERF_COLD_FN_ void perf_flame_go_(void *with)
@@ -683,6 +688,19 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_file_json_(file, flame->diagnosis);
     perf_flame_script_(file);
     perf_file_flush_(file);
+}
+
+/* The file name of this program, as it was called; "perf.h" where the system does not say. */
+PERF_COLD_FN_ const char *perf_program_name_(char *line, size_t cap)
+{
+    const char *name = line, *end;
+
+    if (!perf_first_line_("/proc/self/cmdline", line, cap) || !*line)
+        return "perf.h";
+    for (end = line; *end; end++)
+        if (*end == '/' && end[1])
+            name = end + 1;
+    return name;
 }
 
 /* Writes the call tree by `go` (with a perf_flame_).  PERF_ENOMEM: no memory, or no registry. */
@@ -737,7 +755,8 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
                                      const perf_results_opts *opts)
 {
     const perf_export_row_ row = perf_export_row_of_(format);
-    const char            *title = "perf.h";
+    char                   line[PERF_NAME_MAX_];
+    const char            *title = PERF_NULL_;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
@@ -747,6 +766,8 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
         return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
     if (opts && opts->run)
         title = opts->run;
+    if (!title)
+        title = perf_program_name_(line, sizeof line);
     return perf_tree_save_(path, title, row.go);
 }
 

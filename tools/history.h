@@ -395,15 +395,15 @@ PERF_FN void history_json(FILE *f, const history *h)
 
 /* ---- a page ---- */
 
-enum { HISTORY_WIDE = 900, HISTORY_HIGH = 180, HISTORY_LEFT = 80, HISTORY_EDGE = 12 };
+enum { HISTORY_WIDE = 900, HISTORY_HIGH = 180, HISTORY_LEFT = 110, HISTORY_EDGE = 12 };
 
 static const char history_style[] =
     "input{font:inherit;width:100%;box-sizing:border-box;padding:.4em;color:inherit;"
     "background:var(--bg);border:1px solid var(--line);border-radius:4px}"
-    "svg{width:100%;height:auto}section[hidden]{display:none}"
+    "svg{width:100%;height:auto;overflow:visible}section[hidden]{display:none}"
     ".run{fill:var(--a)}.rejected{fill:var(--bad)}.whisker{stroke:var(--a);stroke-opacity:.4}"
     ".level{stroke:var(--b);stroke-width:2}.cut{stroke:var(--bad);stroke-dasharray:4 3}"
-    "@media(max-width:600px){body{margin:1em auto}svg text{font-size:22px}}\n";
+    "@media(max-width:600px){body{margin:1em auto}svg text{font-size:25px}}\n";
 
 /* The range of all medians and of what their intervals cover, with a margin. */
 PERF_FN page_scale history_scale(const history_row *r)

@@ -575,7 +575,8 @@ PERF_FN void look_write_boxes(look_trace *w, uint32_t i)
 
     if (w->file.p > w->file.limit)
         perf_file_flush_(&w->file);
-    perf_file_putf_(&w->file, "<div style=\"width:%.3f%%\" title=\"", (double)n->total / up * 100);
+    perf_file_putf_(&w->file, "<div tabindex=0 role=button style=\"width:%.3f%%\" title=\"",
+                    (double)n->total / up * 100);
     look_put_html(&w->file, look_name_shown(rep->names, n->name));
     {
         perf_out_ o = perf_file_out_(&w->file);
@@ -588,11 +589,11 @@ PERF_FN void look_write_boxes(look_trace *w, uint32_t i)
         perf_file_wrote_(&w->file, &o);
     }
     look_put_html(&w->file, look_name_shown(rep->names, n->name));
-    perf_file_put_(&w->file, "</b><p>");
+    perf_file_put_(&w->file, "</b><section>");
     for (k = n->first; k; k = rep->node[k].next)
         if ((double)rep->node[k].total * 5000 >= (double)rep->node[0].total)
             look_write_boxes(w, k);
-    perf_file_put_(&w->file, "</p></div>\n");
+    perf_file_put_(&w->file, "</section></div>\n");
 }
 
 /* What makes the page zoom: the chosen scope and those around it get the whole width, those beside
@@ -619,7 +620,10 @@ PERF_FN void look_write_zoom(look_trace *w)
         "  const e=event.target.closest('#all div');\n"
         "  if(e)zoom(e===here?e.parentElement.closest('#all div'):e);\n"
         "};\n"
-        "onkeydown=event=>{if(event.key==='Escape')zoom(null)};\n"
+        "onkeydown=event=>{\n"
+        "  if(event.key==='Escape')zoom(null);\n"
+        "  if(event.key==='Enter')event.target.click();\n"
+        "};\n"
         "</script>\n");
 }
 
@@ -636,16 +640,17 @@ PERF_FN void look_write_page(void *with)
                              "vertical-align:top;overflow:hidden}b{display:block;margin:1px;"
                              "padding:2px;background:#fb8;color:#222;overflow:hidden;"
                              "white-space:nowrap;font-weight:400;cursor:zoom-in}"
-                             "b:hover{background:#fd5}p{margin:0;display:flex}"
+                             "b:hover{background:#fd5}section{display:flex}"
                              "div.wide{width:100%!important}div.out{display:none}"
                              "div.wide>b{background:#ddd}div.here>b{background:#fd5}"
-                             "#says{min-height:1.4em;overflow-wrap:anywhere}</style><h1>");
+                             "#says{min-height:1.4em;overflow-wrap:anywhere}h1{overflow-wrap:anywhere}</style><h1>");
     look_put_html(&w->file, w->title);
-    perf_file_put_(&w->file, "</h1><output id=\"says\">Tap a scope to zoom, again to go back."
-                             "</output><p id=\"all\">\n");
+    perf_file_put_(&w->file, "</h1><output id=\"says\">Tap a scope, or Tab and Enter, to zoom; "
+                             "again to go back; Escape shows all."
+                             "</output><section id=\"all\">\n");
     for (k = w->report->nodes ? w->report->node[0].first : 0; k; k = w->report->node[k].next)
         look_write_boxes(w, k);
-    perf_file_put_(&w->file, "</p>\n");
+    perf_file_put_(&w->file, "</section>\n");
     look_write_zoom(w);
     perf_file_flush_(&w->file);
 }

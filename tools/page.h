@@ -17,9 +17,9 @@ static const char page_style_[] =
     "@media(prefers-color-scheme:dark){:root{--bg:#14181f;--ink:#e6eaf0;--soft:#9aa5b4;--line:#"
     "313a47;"
     "--a:#6aa5ea;--b:#f0975a;--good:#4cc07f;--bad:#f07070;--open:#e0b040;--band:#2c3a4d}}\n"
-    "body{background:var(--bg);color:var(--ink);font:15px/1.45 system-ui,sans-serif;margin:2em "
+    "body{background:var(--bg);color:var(--ink);font:15px/1.45 system-ui,sans-serif;overflow-wrap:anywhere;margin:2em "
     "auto;"
-    "max-width:66em;padding:0 1em}\n"
+    "max-width:74em;padding:0 1em}\n"
     "h1{font-size:1.5em;margin:0 0 .3em}h2{font-size:1.1em;margin:2em 0 .2em;border-top:1px solid "
     "var(--line);padding-top:1em;overflow-wrap:anywhere}p{margin:.3em 0}\n"
     ".soft,.note{color:var(--soft)}.note{font-size:.9em}\n"
@@ -48,7 +48,15 @@ static const char page_style_[] =
     ".iACCEPT{stroke:var(--good);fill:var(--good)}.iREJECT{stroke:var(--bad);fill:var(--bad)}"
     ".iINCONCLUSIVE{stroke:var(--open);fill:var(--open)}.key{display:inline-block;width:.8em;"
     "height:.8em;border-radius:2px;margin-right:.3em}.ka{background:var(--a)}.kb{background:var(--"
-    "b)}\n";
+    "b)}\n"
+    /* Where a row of the table has no room, its cells stand below each other, with their names. */
+    "td.f,th.f{min-width:260px}.f svg{max-width:none}"
+    "@media(max-width:62em){body{margin:1em auto}table,tbody,tr,td{display:block}"
+    "thead,thead tr{display:block;position:sticky;top:0;background:var(--bg)}thead th{display:none}"
+    "thead th.f{display:block;border:0;padding:0}tr{border-bottom:1px solid var(--line);"
+    "padding:.4em 0}td,td.n,td.c{border:0;padding:.1em 0;text-align:left;white-space:normal}"
+    "td[data-l]::before{content:attr(data-l) \": \";color:var(--soft)}}"
+    "@media(max-width:480px){figure svg text{font-size:14px}}\n";
 
 /* Text inside HTML, also between double quotes. */
 PERF_FN void page_text_(FILE *f, const char *s)
@@ -403,6 +411,13 @@ PERF_FN void page_forest_row_(FILE *f, const ab_data *d, const page_scale *s, co
 
 /* ---- the page ---- */
 
+/* Ends the cell before, and begins one with its text.  `label`: its column, where there is no head. */
+PERF_FN void page_cell_(FILE *f, const char *class, const char *label, const char *text)
+{
+    fprintf(f, "</td><td class=\"%s\" data-l=\"%s\">", class, label);
+    page_text_(f, text);
+}
+
 PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_scale *s)
 {
     const ab_row *row = &r->row[i];
@@ -419,12 +434,9 @@ PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_
         fputs("</a>", f);
     if (r->plan.rules > 1)
         fprintf(f, "</td><td>%s", l.cell[CELL_METRIC].s);
-    fputs("</td><td class=\"n\">", f);
-    page_text_(f, l.cell[CELL_BEFORE].s);
-    fputs("</td><td class=\"n\">", f);
-    page_text_(f, l.cell[CELL_AFTER].s);
-    fputs("</td><td class=\"c\">", f);
-    page_text_(f, l.cell[CELL_CHANGE].s);
+    page_cell_(f, "n", "before", l.cell[CELL_BEFORE].s);
+    page_cell_(f, "n", "after", l.cell[CELL_AFTER].s);
+    page_cell_(f, "c", "change", l.cell[CELL_CHANGE].s);
     fputs("</td><td class=\"f\">", f);
     if (!row->missing)
         page_forest_row_(f, &row->d[k], s, verdict);
@@ -440,14 +452,13 @@ PERF_FN void page_mean_(FILE *f, const ab_report *r, const page_scale *s)
 
     for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++) {
         ab_geometric_mean(r, k, &d);
-        fprintf(f, "<tr><td>%s</td>", l.cell[CELL_NAME].s);
+        fprintf(f, "<tr><td>%s", l.cell[CELL_NAME].s);
         if (r->plan.rules > 1)
-            fprintf(f, "<td>%s</td>", l.cell[CELL_METRIC].s);
-        fputs("<td class=\"n\">", f);
-        page_text_(f, l.cell[CELL_BEFORE].s);
-        fputs("</td><td class=\"n\">", f);
-        page_text_(f, l.cell[CELL_AFTER].s);
-        fprintf(f, "</td><td class=\"c\">%s</td><td class=\"f\">", l.cell[CELL_CHANGE].s);
+            fprintf(f, "</td><td>%s", l.cell[CELL_METRIC].s);
+        page_cell_(f, "n", "before", l.cell[CELL_BEFORE].s);
+        page_cell_(f, "n", "after", l.cell[CELL_AFTER].s);
+        page_cell_(f, "c", "change", l.cell[CELL_CHANGE].s);
+        fputs("</td><td class=\"f\">", f);
         page_forest_row_(f, &d, s, "INCONCLUSIVE");
         fputs("</td><td></td></tr>\n", f);
     }
@@ -456,6 +467,7 @@ PERF_FN void page_mean_(FILE *f, const ab_report *r, const page_scale *s)
 /* What the commands of perf-ab run took. */
 PERF_FN void page_usage_(FILE *f, const ab_report *r)
 {
+    static const char *const usage[] = {"wall", "user", "system", "memory"};
     size_t i;
     int    k;
 
@@ -470,10 +482,10 @@ PERF_FN void page_usage_(FILE *f, const ab_report *r)
         page_text_(f, u->name);
         for (k = 0; k < 4; k++) {
             t = ab_usage_text(u, k);
-            fprintf(f, "</td><td class=\"n\">%s", t.s);
+            page_cell_(f, "n", usage[k], t.s);
         }
-        fprintf(f, "</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td></tr>\n", u->runs,
-                u->failed);
+        fprintf(f, "</td><td class=\"n\" data-l=\"runs\">%zu</td><td class=\"n\" "
+                   "data-l=\"failed\">%zu</td></tr>\n", u->runs, u->failed);
     }
     if (r->usages)
         fputs("</tbody></table>\n", f);
@@ -585,7 +597,7 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
     fprintf(f,
             "<table><thead><tr><th>benchmark</th>%s<th class=\"n\">before</th><th "
             "class=\"n\">after</th>"
-            "<th>change [interval]</th><th>",
+            "<th>change [interval]</th><th class=\"f\">",
             r->plan.rules > 1 ? "<th>metric</th>" : "");
     page_forest_axis_(f, &a, &s);
     fputs("</th><th>verdict</th></tr></thead><tbody>\n", f);
