@@ -36,9 +36,6 @@ PERF_FN uint64_t perf_ticks(void);
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
 PERF_FN uint64_t perf_now(void);
 
-/* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
-PERF_FN uint64_t perf_cpu_now(void);
-
 /* >>internal: what other headers may use --------------------------------------------------------
  *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
  *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
@@ -84,11 +81,6 @@ PERF_FN uint64_t perf_now(void)
 #else
     return perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
 #endif
-}
-
-PERF_FN uint64_t perf_cpu_now(void)
-{
-    return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
 }
 
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \

@@ -39,12 +39,9 @@ typedef enum perf_export_format {
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first three to an open stream, which stays open; PERF_EINVAL for the last two. */
-PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
-                                   const perf_results_opts *opts);
-
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_export_row_of_, PERF_EXPORT_FORMATS_  a format by number: its name; how many there are  */
+ *   perf_export_row_, perf_export_row_of_  a format by number: its name and writers
+ *   PERF_EXPORT_FORMATS_  how many there are                                                     */
 
 /* >>private: bodies --------------------------------------------------------------------------- */
 
@@ -769,18 +766,6 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
     if (!title)
         title = perf_program_name_(line, sizeof line);
     return perf_tree_save_(path, title, row.go);
-}
-
-PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
-                                   const perf_results_opts *opts)
-{
-    const perf_export_row_ row = perf_export_row_of_(format);
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!row.put)
-        return PERF_EINVAL;
-    return perf_saving_to_(file, row.put, opts);
 }
 
 PERF_END_DECLS

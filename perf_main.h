@@ -1437,15 +1437,17 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
     const perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-    const int                screen = !strcmp(m->output, "-");
+    perf_export_row_         row = {PERF_NULL_, perf_put_own_, PERF_NULL_};
 
-    if (!m->format && screen)
-        return perf_results_to(stdout, &m->with);
-    if (!m->format)
-        return perf_results_save(m->output, &m->with);
-    if (screen)
-        return perf_export_to(stdout, format, &m->with);
-    return perf_export_save(m->output, format, &m->with);
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (m->format)
+        row = perf_export_row_of_(format);
+    if (!strcmp(m->output, "-"))
+        return row.put ? perf_saving_to_(stdout, row.put, &m->with) : PERF_EINVAL;
+    if (m->format)
+        return perf_export_save(m->output, format, &m->with);
+    return perf_results_save(m->output, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */

@@ -60,9 +60,6 @@ typedef enum perf_baseline_kind {
  * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
-/* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
-PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
-
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
@@ -1893,13 +1890,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
-}
-
-PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
-{
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    return perf_saving_to_(file, perf_put_own_, opts);
 }
 
 PERF_END_DECLS

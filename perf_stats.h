@@ -58,20 +58,9 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts);
 
-/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
- * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
- * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
- * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
-PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
-                                      size_t n_other);
-
 /* One line of English into v->text, which it returns.  NULL gives "". */
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
-
-/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
- * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
  * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
@@ -1285,7 +1274,9 @@ PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *l
            perf_within_(seen->max_ulp, limit->ulp);
 }
 
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
+ * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
+PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
 {
     if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
         return;                                     /* what was not measured stays so             */
@@ -1385,7 +1376,7 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
         if (!bounded)
             v->reason = "too few measurements for an interval";
     }
-    perf_verdict_guard(v, &o->guard);
+    perf_verdict_guard_(v, &o->guard);
 }
 
 /* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
@@ -2209,8 +2200,12 @@ PERF_FN size_t perf_sorted_durations_(const double *x, size_t n, double *into)
     return count;
 }
 
-PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
-                                      size_t n_other)
+/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
+ * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
+ * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
+ * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
+PERF_FN const char *perf_column_doubt_(const double *x, size_t n, const double *other,
+                                       size_t n_other)
 {
     const char *doubt = PERF_NULL_;
     double      local[512], *sorted = PERF_NULL_, *sorted_other, ratio;

@@ -66,6 +66,13 @@ INSIDE_UNUSED static size_t stats_share_low(size_t n, double a, double b, double
     return perf_share_low_(n, a, b, tail);
 }
 
+/* Why a column of a file is no series of measurements; NULL: nothing speaks against it. */
+INSIDE_UNUSED static const char *column_doubt(const double *x, size_t n, const double *other,
+                                              size_t n_other)
+{
+    return perf_column_doubt_(x, n, other, n_other);
+}
+
 /* How likely pairs as far apart are without a difference. */
 INSIDE_UNUSED static double stats_pairs_p(const double *baseline, const double *candidate, size_t n,
                                           const perf_compare_opts *opts)
@@ -583,6 +590,12 @@ INSIDE_UNUSED static char *results_added(const char *text, size_t size,
     return status == PERF_OK ? out : NULL;
 }
 
+/* perf_results_save to an open stream. */
+INSIDE_UNUSED static perf_status results_to(FILE *file, const perf_results_opts *opts)
+{
+    return perf_saving_to_(file, perf_put_own_, opts);
+}
+
 /* What a reader says of it: PERF_OK has at most as many runs as a file keeps. */
 INSIDE_UNUSED static perf_status results_read(const char *text, size_t size)
 {
@@ -595,6 +608,18 @@ INSIDE_UNUSED static perf_status results_read(const char *text, size_t size)
         status = PERF_ERANGE;
     perf_read_free_(&r);
     return status;
+}
+#endif
+
+#if defined(PERF_EXPORT_H) && !defined(INSIDE_EXPORT_H)
+#define INSIDE_EXPORT_H
+/* perf_export_save to an open stream; of results, not of the call tree. */
+INSIDE_UNUSED static perf_status export_to(FILE *file, perf_export_format format,
+                                           const perf_results_opts *opts)
+{
+    const perf_export_row_ row = perf_export_row_of_(format);
+
+    return row.put ? perf_saving_to_(file, row.put, opts) : PERF_EINVAL;
 }
 #endif
 

@@ -644,7 +644,7 @@ PERF_FN const char *ab_doubt(const ab_data *d, int side, int copies)
 
     if (d->how != AB_HOW_PAIRS)
         return NULL;
-    doubt = perf_column_doubt(d->x[side], d->n[side], copies ? d->x[!side] : NULL,
+    doubt = perf_column_doubt_(d->x[side], d->n[side], copies ? d->x[!side] : NULL,
                               copies ? d->n[!side] : 0);
     if (doubt && *d->unit && strstr(doubt, "units"))        /* both sides say theirs              */
         return NULL;

@@ -12,4 +12,3 @@ cdef extern from "perf_clock.h" nogil:
 
     uint64_t perf_ticks() noexcept
     uint64_t perf_now() noexcept
-    uint64_t perf_cpu_now() noexcept

@@ -1,6 +1,5 @@
 # perf_export.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_export.h; cython/README.md shows the use.
-from libc.stdio cimport FILE
 from perfh.perf cimport *
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
@@ -29,6 +28,4 @@ cdef extern from "perf_export.h" nogil:
         PERF_EXPORT_FLAME
 
     perf_status perf_export_save(const char *path, perf_export_format format,
-            const perf_results_opts *opts) noexcept
-    perf_status perf_export_to(FILE *file, perf_export_format format,
             const perf_results_opts *opts) noexcept

@@ -1,6 +1,5 @@
 # perf_saved.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_saved.h; cython/README.md shows the use.
-from libc.stdio cimport FILE
 from perfh.perf cimport *
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
@@ -42,4 +41,3 @@ cdef extern from "perf_saved.h" nogil:
         PERF_BASELINE_SCOPE
 
     perf_status perf_results_save(const char *path, const perf_results_opts *opts) noexcept
-    perf_status perf_results_to(FILE *file, const perf_results_opts *opts) noexcept

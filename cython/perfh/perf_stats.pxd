@@ -16,11 +16,8 @@ cdef extern from "perf_stats.h" nogil:
             size_t n, const perf_compare_opts *opts) noexcept
     perf_verdict perf_compare(const double *baseline, size_t nb,
             const double *candidate, size_t nc, const perf_compare_opts *opts) noexcept
-    const char *perf_column_doubt(const double *x, size_t n, const double *other,
-            size_t n_other) noexcept
     const char *perf_verdict_text(perf_verdict *v) noexcept
     const char *perf_decision_text(perf_decision d) noexcept
-    void perf_verdict_guard(perf_verdict *v, const perf_guard *guard) noexcept
     perf_accuracy perf_accuracy_f64(const double *reference, const double *out,
             size_t n) noexcept
     perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n) noexcept

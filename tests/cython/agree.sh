@@ -12,7 +12,7 @@ mkdir -p "$work/copy/tests"
 cp "$root"/perf*.h "$work/copy/"
 cp "$root/tests/api.py" "$work/copy/tests/"
 cp -r "$root/cython" "$work/copy/"
-for change in 's/perf_cpu_now/perf_cpu_then/' \
+for change in 's/perf_ticks_to_ns/perf_ticks_in_ns/' \
               's/^    double rel_ci; /    double added; double rel_ci; /' \
               's/^#define PERF_CLOCK_AUTO /#define PERF_ADDED 1\n&/'; do
     changed=no

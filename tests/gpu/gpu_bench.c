@@ -1040,7 +1040,7 @@ static void test_results(void)
     (void)compare(20000, 10000, 0.05, 0, &used);
     f = tmpfile();
     n = 0;
-    if (f && perf_results_to(f, NULL) == PERF_OK) {
+    if (f && results_to(f, NULL) == PERF_OK) {
         rewind(f);
         n = fread(text, 1, sizeof text - 1, f);
     }

@@ -45,13 +45,13 @@ static perf_baseline check_text(const char *text, size_t size, const perf_baseli
     return b;
 }
 
-/* What perf_results_to or perf_baseline_to writes, as a text; returns its length. */
+/* What results_to or perf_baseline_to writes, as a text; returns its length. */
 static size_t text_of(char *text, size_t cap, const perf_results_opts *o, const perf_baseline *b)
 {
     FILE  *f = tmpfile();
     size_t n = 0;
 
-    if (f && (b ? perf_baseline_to(f, b) : perf_results_to(f, o)) == PERF_OK) {
+    if (f && (b ? perf_baseline_to(f, b) : results_to(f, o)) == PERF_OK) {
         rewind(f);
         n = fread(text, 1, cap - 1, f);
     }

@@ -343,8 +343,8 @@ static void reports(void)
         o.view = (perf_view)view;
         (void)perf_report_to(null, &o);
     }
-    (void)perf_results_to(null, NULL);
-    (void)perf_export_to(null, PERF_EXPORT_OPENMETRICS, NULL);
+    (void)results_to(null, NULL);
+    (void)export_to(null, PERF_EXPORT_OPENMETRICS, NULL);
     off++;
     (void)fclose(null);
     off--;

@@ -20,6 +20,7 @@
 #include "perf_trace.h"
 
 #include "check.h"
+#include "inside.h"
 
 static char dir[400], path[500], other[500];
 
@@ -429,7 +430,7 @@ int main(int argc, char **argv)
         char text[65536];
         FILE *f = tmpfile();
         size_t n = 0;
-        if (f && perf_results_to(f, NULL) == PERF_OK) {
+        if (f && results_to(f, NULL) == PERF_OK) {
             rewind(f);
             n = fread(text, 1, sizeof text - 1, f);
         }

@@ -14,6 +14,7 @@ static uint64_t fake_clock(void)
 #include "perf_export.h"
 
 #include "check.h"
+#include "inside.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -217,7 +218,7 @@ static void interrupted(void)
     every.it_interval.tv_usec = every.it_value.tv_usec = 1000;
     (void)setitimer(ITIMER_REAL, &every, NULL);
     errno = 0;
-    CHECK(perf_results_to(file, NULL) == PERF_OK, "%s", strerror(errno));
+    CHECK(results_to(file, NULL) == PERF_OK, "%s", strerror(errno));
     (void)setitimer(ITIMER_REAL, &never, NULL);
     (void)fclose(file);
     while (waitpid(reader, &status, 0) < 0)

@@ -15,6 +15,7 @@
 
 #include "time/rows.h"
 #include "../numbers.h"
+#include "inside.h"
 
 static char        path[500];
 static const char *dir = ".";
@@ -238,25 +239,25 @@ static void ends(void)
     /* a guard stands before what was measured */
     memset(&g, 0, sizeof g);
     v = perf_compare_pairs(x, x, 4, NULL);
-    perf_verdict_guard(NULL, &g);
-    perf_verdict_guard(&v, NULL);
+    perf_verdict_guard_(NULL, &g);
+    perf_verdict_guard_(&v, NULL);
     v.decision = PERF_ACCEPT;
-    perf_verdict_guard(&v, &g);
+    perf_verdict_guard_(&v, &g);
     CHECK(v.decision == PERF_ACCEPT, "none was asked for");
     g.required = 1;
-    perf_verdict_guard(&v, &g);
+    perf_verdict_guard_(&v, &g);
     CHECK(v.decision == PERF_INCONCLUSIVE, "asked for, and not made");
     v.decision = PERF_REJECT;
-    perf_verdict_guard(&v, &g);
+    perf_verdict_guard_(&v, &g);
     CHECK(v.decision == PERF_REJECT, "too slow is too slow");
     v.decision = PERF_ACCEPT;
     g.limit.rel = -1;
-    perf_verdict_guard(&v, &g);
+    perf_verdict_guard_(&v, &g);
     CHECK(v.decision == PERF_INCONCLUSIVE, "a limit that is none");
     g.limit.rel = 0;
     g.seen = a;
     v.decision = PERF_ACCEPT;
-    perf_verdict_guard(&v, &g);
+    perf_verdict_guard_(&v, &g);
     CHECK(v.decision == PERF_REJECT && v.warnings & PERF_WARN_OUTPUTS, "other outputs");
 
     /* options out of range, one by one; values that are none */
@@ -479,7 +480,7 @@ static void files(void)
     CHECK(b.status == PERF_EIO, "a folder: %s", perf_status_text(b.status));
     perf_baseline_free(&b);
     CHECK(perf_results_save(NULL, NULL) == PERF_EINVAL &&
-              perf_results_to(NULL, NULL) == PERF_EINVAL &&
+              results_to(NULL, NULL) == PERF_EINVAL &&
               perf_baseline_save("", NULL) == PERF_EINVAL &&
               perf_baseline_add(NULL, NULL) == PERF_EINVAL &&
               perf_baseline_to(stdout, NULL) == PERF_EINVAL &&
@@ -488,7 +489,7 @@ static void files(void)
     CHECK(perf_report_to(NULL, NULL) == PERF_EINVAL && perf_trace_save("") == PERF_EINVAL &&
               perf_trace_save_perfetto(NULL) == PERF_EINVAL &&
               perf_export_save(NULL, PERF_EXPORT_FLAME, NULL) == PERF_EINVAL &&
-              perf_export_to(NULL, PERF_EXPORT_FLAME, NULL) == PERF_EINVAL &&
+              export_to(NULL, PERF_EXPORT_FLAME, NULL) == PERF_EINVAL &&
               perf_export_save(path, PERF_EXPORT_FORMATS_, NULL) == PERF_EINVAL,
           "nothing to write to");
     CHECK(perf_trace_stream(NULL) == PERF_EINVAL &&
@@ -875,10 +876,10 @@ static void own_loops(void)
               strstr(text, "\"baseline\":[100,101]") && strstr(text, "\"candidate\":[50,51]"),
           "%.3000s", strstr(text, "\"duel\""));
     free(text);
-    CHECK(perf_results_to(fopen("/dev/full", "wb"), &o) == PERF_EIO, "a full disk");
+    CHECK(results_to(fopen("/dev/full", "wb"), &o) == PERF_EIO, "a full disk");
     f = fopen("/dev/full", "wb");
     (void)setvbuf(f, NULL, _IONBF, 0);
-    CHECK(f && perf_results_to(f, &o) == PERF_EIO, "a full disk, without a buffer");
+    CHECK(f && results_to(f, &o) == PERF_EIO, "a full disk, without a buffer");
     fclose(f);
     r->results = NULL;
     perf_reset();

@@ -131,8 +131,8 @@ static size_t put(char *buf, size_t cap, int f, const perf_results_opts *o)
     FILE  *file = tmpfile();
     size_t n = 0;
 
-    if (file && (f ? perf_export_to(file, (perf_export_format)(f - 1), o)
-                   : perf_results_to(file, o)) == PERF_OK) {
+    if (file && (f ? export_to(file, (perf_export_format)(f - 1), o)
+                   : results_to(file, o)) == PERF_OK) {
         rewind(file);
         n = fread(buf, 1, cap - 1, file);
     }
@@ -168,7 +168,7 @@ static void all_formats(void)
     for (; f < FORMATS; f++) {                  /* of the trace: files only                        */
         perf_export_format format = (perf_export_format)(f - 1);
         CHECK(save(in(format_name(f)), f, NULL) == PERF_OK, "%s", format_name(f));
-        CHECK(perf_export_to(stdout, format, NULL) == PERF_EINVAL, "%s", format_name(f));
+        CHECK(export_to(stdout, format, NULL) == PERF_EINVAL, "%s", format_name(f));
         CHECK(put(buffer, 10, f, NULL) == 0 && !*buffer, "%s", format_name(f));
     }
     CHECK(put(buffer, 10, 99, NULL) == 0 && !*buffer, "99");
@@ -215,10 +215,10 @@ static void failures(void)
     CHECK(perf_results_save(NULL, NULL) == PERF_EINVAL, "no path");
     CHECK(perf_results_save("", NULL) == PERF_EINVAL, "no path");
     CHECK(perf_results_save(in("no/such/folder"), NULL) == PERF_EIO, "folder");
-    CHECK(perf_results_to(NULL, NULL) == PERF_EINVAL, "no file");
+    CHECK(results_to(NULL, NULL) == PERF_EINVAL, "no file");
     if (full) {
         CHECK(perf_results_save("/dev/full", NULL) == PERF_EIO, "full disk");
-        CHECK(perf_export_to(full, PERF_EXPORT_GOOGLE, NULL) == PERF_EIO, "full disk");
+        CHECK(export_to(full, PERF_EXPORT_GOOGLE, NULL) == PERF_EIO, "full disk");
         (void)fclose(full);
     }
     CHECK(perf_baseline_add(NULL, NULL) == PERF_EINVAL, "no path");

@@ -186,13 +186,13 @@ static void guards(void)
         CHECK(v.decision == PERF_INCONCLUSIVE && v.status == unchecked[i].status, "%s: %s",
               unchecked[i].what, v.reason);
         v = perf_compare_pairs(a, b, 40, NULL);
-        perf_verdict_guard(&v, &o.guard);
+        perf_verdict_guard_(&v, &o.guard);
         CHECK(v.decision == PERF_INCONCLUSIVE, "%s, afterwards: %s", unchecked[i].what, v.reason);
         if (unchecked[i].status != PERF_OK) {
             o.guard.seen = perf_accuracy_f64(&one, &one, 1);
             CHECK(!perf_accuracy_ok_(&o.guard.seen, &o.guard.limit), "%s", unchecked[i].what);
             v = perf_compare_pairs(a, b, 40, NULL);
-            perf_verdict_guard(&v, &o.guard);
+            perf_verdict_guard_(&v, &o.guard);
             CHECK(v.decision == PERF_INCONCLUSIVE, "%s, equal outputs: %s", unchecked[i].what, v.reason);
         }
     }
@@ -290,7 +290,7 @@ static void bad_input(void)
     CHECK(perf_quantile_(a, 0, 0.5) != 0.0 && isnan(perf_quantile_(b, 5, 1.5)), "quantile");
     CHECK(strcmp(perf_status_text((perf_status)999), "unknown status") == 0, "status text");
     CHECK(perf_verdict_text(NULL)[0] == '\0', "NULL verdict");
-    perf_verdict_guard(NULL, NULL);
+    perf_verdict_guard_(NULL, NULL);
 }
 
 static void accuracy(void)

@@ -3,6 +3,7 @@
  * often as it says?  Rates over simulated trials with fixed seeds, 3 standard errors of room.     */
 #include "perf_stats.h"
 #include "check.h"
+#include "inside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +176,7 @@ static void coarse_clock(void)
 
 static const char *doubt(const double *x, size_t n)
 {
-    const char *text = perf_column_doubt(x, n, NULL, 0);
+    const char *text = column_doubt(x, n, NULL, 0);
 
     return text ? text : "";
 }
@@ -190,7 +191,7 @@ static void columns(void)
         x[i] = 100.0 + normal();
         y[i] = 100.0 + normal();
     }
-    CHECK(!perf_column_doubt(x, 60, y, 60) && !perf_column_doubt(x, 8, y, 8), "honest: %s", doubt(x, 60));
+    CHECK(!column_doubt(x, 60, y, 60) && !column_doubt(x, 8, y, 8), "honest: %s", doubt(x, 60));
     memcpy(copy, x, sizeof x);
     qsort(copy, 60, sizeof *copy, ascending);
     CHECK(strstr(doubt(copy, 60), "sorted") && strstr(doubt(copy, 8), "sorted"), "%s", doubt(copy, 60));
@@ -209,24 +210,24 @@ static void columns(void)
     for (i = 0; i < 60; i++)
         copy[i] = i % 2 ? x[i] + 50.0 : x[i];
     CHECK(strstr(doubt(copy, 60), "alternate"), "two columns in one: %s", doubt(copy, 60));
-    CHECK(strstr(perf_column_doubt(x, 60, x, 60), "a copy"), "the same file twice");
+    CHECK(strstr(column_doubt(x, 60, x, 60), "a copy"), "the same file twice");
     for (i = 0; i < 60; i++)
         copy[i] = 0.9 * x[i];
-    CHECK(strstr(perf_column_doubt(x, 60, copy, 60), "computed"), "times a constant");
+    CHECK(strstr(column_doubt(x, 60, copy, 60), "computed"), "times a constant");
     for (i = 0; i < 60; i++)
         copy[i] = 1000.0 * y[i];
-    CHECK(strstr(perf_column_doubt(x, 60, copy, 60), "units"), "us and ns");
+    CHECK(strstr(column_doubt(x, 60, copy, 60), "units"), "us and ns");
     for (i = 0; i < 60; i++)
         copy[i] = 7.0;
-    CHECK(!perf_column_doubt(copy, 60, copy, 60), "one tick of a coarse clock is no lie: %s", doubt(copy, 60));
-    CHECK(!perf_column_doubt(NULL, 3, NULL, 0) && !perf_column_doubt(x, 0, NULL, 0) && !perf_column_doubt(x, 1, y, 1),
+    CHECK(!column_doubt(copy, 60, copy, 60), "one tick of a coarse clock is no lie: %s", doubt(copy, 60));
+    CHECK(!column_doubt(NULL, 3, NULL, 0) && !column_doubt(x, 0, NULL, 0) && !column_doubt(x, 1, y, 1),
           "nothing to look at");
     for (trial = 0; trial < 20000; trial++) {   /* a clock of three readings, drift, like columns  */
         for (i = 0; i < 20; i++) {
             x[i] = trial % 3 ? 100.0 + 0.2 * i + normal() : 5.0 + (double)(int)(3.0 * uniform());
             y[i] = trial % 3 ? 100.0 + normal() : 5.0 + (double)(int)(2.0 * uniform());
         }
-        said += perf_column_doubt(x, 20, y, 20) != NULL;
+        said += column_doubt(x, 20, y, 20) != NULL;
     }
     CHECK(said <= 8, "%d of 20,000 honest files are doubted", said);
 }

@@ -96,7 +96,7 @@ static void without_ring(void)
 
 int main(void)
 {
-    uint64_t        n0, t0, last, t, n, cpu = perf_cpu_now();
+    uint64_t        n0, t0, last, t, n;
     perf_clock_info c;
     double          ns, error;
     int             i;
@@ -123,7 +123,6 @@ int main(void)
     ns = (double)core_clock_of_all()->length * c.tick_ns;      /* a step of 10 ns in that time, at least */
     CHECK(!CORE_HAS_COUNTER || (ns > 1e6 && c.error_ppm > 0.99 * 10 / ns * 1e6), "%g ppm of %g ns", c.error_ppm, ns);
     CHECK(c.hz * c.tick_ns > 0.999999e9 && c.hz * c.tick_ns < 1.000001e9, "hz and tick_ns");
-    CHECK(perf_cpu_now() >= cpu, "processor time");
     CHECK(perf_ticks_to_ns(0) < 1e-9, "no time");
     CHECK(strlen(perf_clock_warning_text(PERF_CLOCK_NOT_INVARIANT)) > 10, "text");
     CHECK(!strcmp(perf_clock_warning_text(0), "no warning"), "text");

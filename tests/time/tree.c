@@ -349,7 +349,7 @@ static void many_names(void)
 
 int main(int argc, char **argv)
 {
-    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : perf_cpu_now();
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : perf_now();
     printf("seed %llu\n", (unsigned long long)seed);
     random_programs();
     whole_run();
