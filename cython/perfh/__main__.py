@@ -8,11 +8,13 @@ import perfh
 
 
 def run(arguments):
-    """python -m perfh run [--only PATTERN]... [--view V] [--flame F] [--trace F] script.py ..."""
+    """python -m perfh run [--only PATTERN]... [--lines FUNCTION]... [--view V] [--flame F] [--trace F] script.py ..."""
     parser = argparse.ArgumentParser(prog="python -m perfh run", description="Runs a script; its functions are scopes.")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN",
                         help="modules whose functions count, as pkg.*; may be given again; __main__ is "
                         "the script.  Default: all whose file lies below the script's folder")
+    parser.add_argument("--lines", action="append", default=[], metavar="FUNCTION",
+                        help="each line of that function is a scope, too: script.solve, 'pkg.mod.*'")
     parser.add_argument("--view", default="table", choices=("table", "tree", "csv", "json", "diagnosis"))
     parser.add_argument("--flame", metavar="FILE", help="a page that shows where the time went")
     parser.add_argument("--trace", metavar="FILE", help="Chrome JSON; .pftrace: Perfetto")
@@ -29,7 +31,7 @@ def run(arguments):
     main = type(sys)("__main__")            # what pickle looks for
     main.__file__ = os.path.abspath(o.script)
     sys.modules["__main__"] = main
-    with perfh.auto(*o.only, folder=folder):
+    with perfh.auto(*o.only, folder=folder, lines=o.lines):
         try:
             exec(code, main.__dict__)
         finally:

@@ -5,6 +5,7 @@ import array
 import fnmatch
 import functools
 import inspect
+import linecache
 import os
 import sys
 import threading
@@ -21,6 +22,7 @@ from perfh.perf_memory cimport perf_memory_mark
 from perfh.perf_results cimport *
 from perfh.perf_trace cimport perf_trace_save_perfetto
 from perfh import _compare, _trace, _workers
+from perfh._words import in_python
 from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Summary,
                             Verdict)
 
@@ -273,7 +275,7 @@ cdef object own_report(view, sort, int rows):
         at = buffer
         with nogil:
             need = perf_report_text(at, cap, &o)
-    return bytes(buffer[:need]).decode("utf-8", "replace")
+    return in_python(bytes(buffer[:need]).decode("utf-8", "replace"))
 
 
 cdef bytes file_name(path):
@@ -306,7 +308,7 @@ def diagnose(trace=None, *, against=None):
     return Diagnosis(
         bound=perf_diagnosis_text(d.bound).decode(), unit=d.unit.decode("utf-8", "replace"),
         calls=d.calls, mean_ns=d.mean_ns, where=d.where.decode("utf-8", "replace"),
-        where_share=d.where_share, best=d.best, advice=d.advice.decode(),
+        where_share=d.where_share, best=d.best, advice=in_python(d.advice.decode()),
         verify=d.verify.decode("utf-8", "replace"), text=own_report("diagnosis", "self", 0))
 
 
@@ -410,7 +412,7 @@ def baseline_check(path, rule=None, *, double confidence=0, bint any_machine=Fal
             e = &b.entry[i]
             entries.append(BaselineEntry(
                 e.name.decode("utf-8", "replace"), perf_decision_text(e.decision).decode(), e.runs,
-                bool(e.missing), e.before, e.now, perf_verdict_text(&e.verdict).decode()))
+                bool(e.missing), e.before, e.now, in_python(perf_verdict_text(&e.verdict).decode())))
         return Baseline(perf_decision_text(b.decision).decode(), b.runs, b.other_runs, entries)
     finally:
         checked_free(&b)
@@ -678,148 +680,7 @@ def status_text(int status):
     return perf_status_text(<perf_status>status).decode()
 
 
-# ---- functions that nobody marked ----------------------------------------------------------------
-
-cdef extern from "Python.h":
-    ctypedef struct PyObject:
-        pass
-    ctypedef struct PyFrameObject:
-        pass
-    ctypedef int (*Py_tracefunc)(PyObject *, PyFrameObject *, int, PyObject *)
-    void PyEval_SetProfile(Py_tracefunc function, PyObject *with_)
-    int PyTrace_CALL, PyTrace_RETURN
-
-
-cdef struct Opened:
-    perf_scope s
-    void *frame
-
-
-cdef class Chosen:
-    """Which functions become scopes, and their names."""
-    cdef tuple patterns
-    cdef object folder
-    cdef dict known                             # code: its name, or None
-    cdef readonly bint on
-
-    def __cinit__(self, patterns, folder):
-        self.patterns, self.folder, self.known, self.on = patterns, folder, {}, True
-
-    cdef object name_of(self, object frame, object code):
-        module = frame.f_globals.get("__name__")
-        module = module if isinstance(module, str) else "?"
-        if code.co_name in ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>"):
-            return None
-        if self.patterns:
-            if not any(fnmatch.fnmatchcase(module, one) for one in self.patterns):
-                return None
-        elif self.folder is None or not code.co_filename.startswith(self.folder):
-            return None
-        if module == "perfh" or module.startswith("perfh."):
-            return None
-        if module == "__main__":
-            module = os.path.splitext(os.path.basename(code.co_filename))[0]
-        return utf8(f"{module}.{getattr(code, 'co_qualname', code.co_name)}".replace(".<locals>", ""))
-
-    cdef object look_up(self, object frame):
-        code = frame.f_code
-        try:
-            return self.known[code]
-        except KeyError:
-            name = self.known[code] = self.name_of(frame, code)
-            return name
-
-
-cdef class OfThread:
-    """The scopes of functions that a thread has open."""
-    cdef Chosen chosen
-    cdef Opened *stack
-    cdef size_t n, room
-
-    def __dealloc__(self):
-        free(self.stack)
-
-    cdef int enter(self, PyFrameObject *frame) except -1:
-        cdef bytes name = self.chosen.look_up(<object><PyObject *>frame)
-        cdef Opened *more
-        if name is None:
-            return 0
-        if self.n == self.room:
-            more = <Opened *>realloc(self.stack, (self.room * 2 + 64) * sizeof(Opened))
-            if not more:
-                return 0
-            self.stack, self.room = more, self.room * 2 + 64
-        self.stack[self.n].frame = frame
-        self.stack[self.n].s = perf_scope_begin(name)
-        self.n += 1
-        return 0
-
-    cdef void leave(self, void *frame) noexcept:
-        if self.n and self.stack[self.n - 1].frame == frame:
-            self.n -= 1
-            perf_scope_end(&self.stack[self.n].s)
-
-
-cdef int function_event(PyObject *with_, PyFrameObject *frame, int what, PyObject *value) noexcept:
-    cdef OfThread t = <OfThread><object>with_
-    if not t.chosen.on:
-        PyEval_SetProfile(NULL, NULL)
-    elif what == PyTrace_CALL:
-        t.enter(frame)
-    elif what == PyTrace_RETURN:                # also where an exception leaves the function
-        t.leave(frame)
-    return 0
-
-
-cdef void watch_thread(Chosen chosen):
-    cdef OfThread t = OfThread()
-    t.chosen = chosen
-    PyEval_SetProfile(function_event, <PyObject *>t)        # keeps it
-
-
-class Auto:
-    """What auto() returns: stop() ends it, as does the end of a `with` block."""
-
-    def __init__(self, chosen):
-        self._chosen = chosen
-
-    def stop(self):
-        stop_watching(self._chosen)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, traceback):
-        self.stop()
-        return False
-
-
-def stop_watching(Chosen chosen):
-    if chosen.on:
-        chosen.on = False
-        threading.setprofile(None)
-        PyEval_SetProfile(NULL, NULL)
-
-
-def auto(*patterns, folder=None):
-    """Makes scopes of all functions of modules whose names fit: perfh.auto("pkg", "pkg.*").
-
-    Calls from now on, of this thread and of threads that begin later.  folder: of all functions whose
-    file lies below it, where no pattern is given.  Comprehensions and lambdas belong to the function
-    around them.  Every call of a Python function costs more meanwhile, least where the module does not
-    fit.  It takes the place of another profiler (sys.setprofile).  Returns an object with stop(),
-    which also ends a `with`."""
-    cdef Chosen chosen
-    if not patterns and folder is None:
-        raise ValueError('auto: which modules? perfh.auto("pkg", "pkg.*")')
-    chosen = Chosen(tuple(str(one) for one in patterns),
-                    None if folder is None else os.path.join(os.path.abspath(folder), ""))
-
-    def begin(frame, event, value):
-        watch_thread(chosen)
-    threading.setprofile(begin)
-    watch_thread(chosen)
-    return Auto(chosen)
+include "_auto.pxi"
 
 
 # ---- how long, which is faster -----------------------------------------------------------------
@@ -834,7 +695,7 @@ cdef object interval(perf_interval *i):
 
 
 cdef tuple warning_texts(uint32_t bits):
-    return tuple(perf_warning_text(<uint32_t>1 << i).decode() for i in range(32) if bits >> i & 1)
+    return tuple(in_python(perf_warning_text(<uint32_t>1 << i).decode()) for i in range(32) if bits >> i & 1)
 
 
 cdef perf_rule rule_of(rule) except *:
@@ -848,11 +709,11 @@ cdef perf_rule rule_of(rule) except *:
 
 cdef object verdict_of(name, rule, perf_verdict *v, baseline, candidate, first_ns, uint32_t warnings):
     return Verdict(
-        name=name, decision=perf_decision_text(v.decision).decode(), reason=v.reason.decode(),
+        name=name, decision=perf_decision_text(v.decision).decode(), reason=in_python(v.reason.decode()),
         rule=rule, threshold=v.threshold, confidence=v.confidence, ratio=interval(&v.ratio),
         speedup=interval(&v.speedup), pairs=v.pairs, pairs_needed=v.pairs_needed, baseline=baseline,
         candidate=candidate, first_ns=first_ns, warnings=warning_texts(warnings),
-        text=perf_verdict_text(v).decode())
+        text=in_python(perf_verdict_text(v).decode()))
 
 
 cdef class Before:
@@ -910,7 +771,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
         raise hook.error
     check(r.status)
     return Result(str(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,
-                  r.iterations, warning_texts(r.warnings), perf_result_text(&r).decode())
+                  r.iterations, warning_texts(r.warnings), in_python(perf_result_text(&r).decode()))
 
 
 cdef object numbers(object output):

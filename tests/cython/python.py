@@ -127,6 +127,17 @@ raises(ValueError, lambda: perfh.ab(slow, quick, max_seconds=-1), "max_seconds=-
 raises(ValueError, lambda: perfh.bench(slow, max_seconds=math.nan), "max_seconds=nan")
 
 
+# Advice names what Python has.
+short = perfh.ab(slow, quick, name="opts.max_seconds", max_seconds=1e-9)
+assert "max_seconds= ended it" in short.reason and short.reason in short.text, short
+assert "opts.max_seconds" in perfh.report_text()               # a name of the user's stays
+from perfh._words import in_python  # noqa: E402
+assert in_python("too few pairs after longer leads or at the end: more of opts.max_seconds, or opts.control = -1") == \
+    "too few pairs after longer leads or at the end: more of max_seconds="
+perfh.reset()
+assert "put one step in perfh.scope()" in perfh.report_text("diagnosis")
+
+
 # An exception in a body or a hook ends the loop and comes out; the next loop works.
 class Planted(Exception):
     pass

@@ -12,6 +12,38 @@ try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.p
 try 'workers come back' python3 "$root/tests/cython/workers.py"
 try 'a trace of torch.profiler' python3 "$root/tests/cython/trace.py" ${perf_ab:+"$perf_ab"}
 try 'functions that nobody marked' python3 "$root/tests/cython/auto.py"
+
+# Cython's own hooks: functions, with CYTHON_TRACE lines, too.  Under Python 3.12 they tell nobody.
+cat >cymod.pyx <<'EOT'
+# cython: language_level=3, profile=True, linetrace=True
+cdef long inner(long n):
+    return n * 2
+
+
+def solve(n):
+    a = inner(n)
+    return a + inner(a)
+EOT
+cat >use.py <<'EOT'
+import sys
+import cymod
+import perfh
+
+with perfh.auto("cymod", lines="cymod.solve"):
+    for i in range(5):
+        cymod.solve(i)
+calls = {row.name: row.calls for row in perfh.scopes()}
+want = {"cymod.inner": 10, "cymod.solve": 5, "cymod:7 a = inner(n)": 5, "cymod:8 return a + inner(a)": 5}
+assert calls == want or not calls and sys.version_info[:2] == (3, 12), calls
+EOT
+build_cymod()
+{
+    python3 -m cython -3 cymod.pyx && gcc -O1 -shared -fPIC -DCYTHON_TRACE=1 \
+        "-I$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" cymod.c \
+        -o "cymod$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')"
+}
+try 'a module of Cython with linetrace' build_cymod
+try 'its functions and lines' env PYTHONPATH="$PYTHONPATH:." python3 use.py
 try 'the version' [ "$(python3 -c 'import perfh; print(perfh.__version__)')" = \
     "$(sh "$root/tests/version.sh")" ]
 
