@@ -192,7 +192,6 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
  *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
- *   perf_lesser_, perf_greater_                         of two integers
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */

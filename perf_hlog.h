@@ -118,7 +118,9 @@ PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
 
     for (; n; n -= part, p += part, a %= 65521, b %= 65521) {
         const unsigned char *end, *q = p;
-        part = PERF_CAST_(size_t, perf_lesser_(n, 5552));
+        part = 5552;
+        if (part > n)
+            part = n;
         end = p + part;
         while (q < end) {
             a += *q++;
@@ -405,7 +407,9 @@ PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
     size_t i, n;
 
     for (i = 0; z->writing && i < z->n; i += n) {
-        n = PERF_CAST_(size_t, perf_lesser_(z->n - i, PERF_ZIP_BLOCK_));
+        n = PERF_ZIP_BLOCK_;
+        if (n > z->n - i)
+            n = z->n - i;
         perf_zip_block_(z, z->content + i, n, last && i + n == z->n);
         perf_zip_text_(z);
     }
@@ -535,10 +539,11 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 /* What stands before the counts, a block of its own. */
 PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
 {
-    uint64_t      highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
+    uint64_t      range = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
+    uint64_t      highest = most > range ? most : range;
     uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
         UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
-        perf_greater_(most, highest), perf_bits_(perf_hist_unit_(h))};
+        highest, perf_bits_(perf_hist_unit_(h))};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
@@ -1323,9 +1328,11 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
         return st;
     d->sums[0] += t.sum;
     min = perf_hlog_lower_(&t, t.first, &width);
-    d->not_min = perf_greater_(~min, d->not_min);
+    if (~min > d->not_min)
+        d->not_min = ~min;
     min = perf_hlog_lower_(&t, t.last, &width) + width - 1;
-    d->max = perf_greater_(min, d->max);
+    if (min > d->max)
+        d->max = min;
     return PERF_OK;
 }
 
