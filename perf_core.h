@@ -63,6 +63,15 @@ typedef struct perf_calibration_ {
 
 struct perf_registry_;
 
+/* Does this image record?  Unlikely, so that gcc splits the path of a switched-off scope from the
+ * other one and tests once (2 instructions instead of 5); a scope that is on does not notice
+ * (measured).                                                                                    */
+#if PERF_DISABLE
+#define PERF_ON_() 0
+#else
+#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+#endif
+
 /* The one object every file of an image shares; zero until the first use. */
 typedef struct perf_anchor_ {
     uint32_t               size;
@@ -404,14 +413,6 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 }
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
-#endif
-
-/* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
- * (2 instructions instead of 5); a scope that is on does not notice (measured).                  */
-#if PERF_DISABLE
-#define PERF_ON_() 0
-#else
-#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
 #endif
 
 PERF_END_DECLS

@@ -174,14 +174,18 @@ enum {                          /* what a mark is                               
                   }))
 #endif
 
+/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
+ * switched off costs one compare (with one variable the end would have to read it back).         */
+#define PERF_SCOPE_(name, kind, n)                                                                \
+    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
+                 PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
+    PERF_SITE_(site, name, kind);                                                                 \
+    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
-#define PERF_AT_SITE_(name, kind, call)                                                           \
-    do {                                                                                          \
-        PERF_ONLY_LITERAL_(name)                                                                  \
-        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
-        call;                                                                                     \
-    } while (0)
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
  * refuse it; so does gcc where the jump enters the scope of a type of variable size.  That type
@@ -195,16 +199,12 @@ enum {                          /* what a mark is                               
     _Pragma("GCC diagnostic pop")
 #endif
 
-/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
- * switched off costs one compare (with one variable the end would have to read it back).         */
-#define PERF_SCOPE_(name, kind, n)                                                                \
-    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
-                 PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
-    PERF_SITE_(site, name, kind);                                                                 \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
-    perf_span_ span;                                                                              \
-    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
+#define PERF_AT_SITE_(name, kind, call)                                                           \
+    do {                                                                                          \
+        PERF_ONLY_LITERAL_(name)                                                                  \
+        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
+        call;                                                                                     \
+    } while (0)
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
@@ -243,11 +243,12 @@ PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
 #endif
 #endif
 
+/* The counter of a duration. */
+#define PERF_BUCKET_(cell, ticks)                                                                 \
+    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
 #define PERF_BUCKET_INDEX_(ticks)                                                                 \
     (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
-#define PERF_BUCKET_(cell, ticks)                                                                 \
-    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
 
 PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
 {
@@ -386,6 +387,7 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 }
 
 #if defined(__cplusplus)
+#define PERF_OPEN_(open, span) const perf_guard_ open(span)
 struct perf_guard_ {
     perf_span_ *const span;
     PERF_OURS_ explicit perf_guard_(perf_span_ *s) : span(s)
@@ -399,15 +401,14 @@ struct perf_guard_ {
             perf_end_(span);
     }
 };
-#define PERF_OPEN_(open, span) const perf_guard_ open(span)
 #else
+#define PERF_OPEN_(open, span)                                                                    \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
 {
     if (*open)
         perf_end_(*open);
 }
-#define PERF_OPEN_(open, span)                                                                    \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 #endif
 
 /* ---- scopes by name ---- */
