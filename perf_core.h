@@ -22,8 +22,7 @@
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_  the functions behind the marks
- *   perf_is_asked_  1: the environment asks for a report at exit
- *   PERF_UNHEARD_  said where a report was asked for, and none is made
+ *   perf_tell_unheard_  says that a report was asked for, and none is made
  *   perf_calibration_, perf_pair_  readings of both clocks                                       */
 
 /* >>private: types, and how a core is found ---------------------------------------------------- */
@@ -382,6 +381,13 @@ PERF_FN int perf_is_asked_(void)
     return asked && *asked && *asked != '0';
 }
 
+/* Says that it does, and that nobody listens. */
+PERF_FN void perf_tell_unheard_(void)
+{
+    if (perf_is_asked_())
+        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+}
+
 /* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
  * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
@@ -398,8 +404,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
     }
     if (s.core)
         s.core->join(&perf_anchor_v1_);
-    else if (!was && perf_is_asked_())
-        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+    else if (!was)
+        perf_tell_unheard_();
     return s.core;
 }
 

@@ -1433,6 +1433,20 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
     return first > second ? first : second;
 }
 
+/* Results to an open stream, which stays open. */
+PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, const void *),
+                                           const perf_results_opts *opts)
+{
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file)
+        return PERF_EINVAL;
+    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
+    return perf_text_to_(file, text, len, status);
+}
+
 /* Writes --output. */
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
@@ -1444,7 +1458,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     if (m->format)
         row = perf_export_row_of_(format);
     if (!strcmp(m->output, "-"))
-        return row.put ? perf_saving_to_(stdout, row.put, &m->with) : PERF_EINVAL;
+        return row.put ? perf_main_write_(stdout, row.put, &m->with) : PERF_EINVAL;
     if (m->format)
         return perf_export_save(m->output, format, &m->with);
     return perf_results_save(m->output, &m->with);

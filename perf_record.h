@@ -2223,10 +2223,8 @@ PERF_COLD_FN_ void perf_core_leave_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (!r || !perf_is_asked_())
-        return;
-    if (!r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
-        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+    if (r && !r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+        perf_tell_unheard_();
 }
 
 /* Runs before the constructors of the program, once for each file that holds a core. */

@@ -68,8 +68,8 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *                          pointers into the core, which ended loops do not leave meanwhile
  *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
  *                          value that is none, or of a pair that is not whole
- *   perf_saving_save_, perf_saving_to_, perf_saving_make_  run a writer over all there is, into a
- *                          file, a stream or memory; status as perf_results_save
+ *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
+ *                          status as perf_results_save
  *   perf_put_own_          such a writer: our own JSON
  *   perf_results_opts_good_  1: they are within their ranges
  *   perf_text_to_          writes a text and frees it
@@ -1870,19 +1870,6 @@ PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf
         status = PERF_EIO;
     PERF_FREE(text);
     return status;
-}
-
-PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, const void *),
-                                          const perf_results_opts *opts)
-{
-    perf_status status;
-    size_t      len;
-    char       *text;
-
-    if (!file)
-        return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
-    return perf_text_to_(file, text, len, status);
 }
 
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)

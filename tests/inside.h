@@ -593,7 +593,14 @@ INSIDE_UNUSED static char *results_added(const char *text, size_t size,
 /* perf_results_save to an open stream. */
 INSIDE_UNUSED static perf_status results_to(FILE *file, const perf_results_opts *opts)
 {
-    return perf_saving_to_(file, perf_put_own_, opts);
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file)
+        return PERF_EINVAL;
+    text = perf_saving_make_(perf_put_own_, opts, NULL, &len, &status);
+    return perf_text_to_(file, text, len, status);
 }
 
 /* What a reader says of it: PERF_OK has at most as many runs as a file keeps. */
@@ -619,7 +626,14 @@ INSIDE_UNUSED static perf_status export_to(FILE *file, perf_export_format format
 {
     const perf_export_row_ row = perf_export_row_of_(format);
 
-    return row.put ? perf_saving_to_(file, row.put, opts) : PERF_EINVAL;
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file || !row.put)
+        return PERF_EINVAL;
+    text = perf_saving_make_(row.put, opts, NULL, &len, &status);
+    return perf_text_to_(file, text, len, status);
 }
 #endif
 
