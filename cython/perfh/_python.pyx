@@ -9,6 +9,7 @@ import linecache
 import os
 import sys
 import threading
+import time
 import types
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -24,7 +25,7 @@ from perfh.perf_trace cimport perf_trace_save_perfetto
 from perfh import _compare, _trace, _workers
 from perfh._words import in_python
 from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Summary,
-                            Verdict)
+                            Verdict, pause_times)
 
 
 cdef extern from *:
@@ -707,12 +708,12 @@ cdef perf_rule rule_of(rule) except *:
     return out
 
 
-cdef object verdict_of(name, rule, perf_verdict *v, baseline, candidate, first_ns, uint32_t warnings):
+cdef object verdict_of(name, rule, perf_verdict *v, baseline, candidate, first_ns, uint32_t warnings, tuple notes=()):
     return Verdict(
         name=name, decision=perf_decision_text(v.decision).decode(), reason=in_python(v.reason.decode()),
         rule=rule, threshold=v.threshold, confidence=v.confidence, ratio=interval(&v.ratio),
         speedup=interval(&v.speedup), pairs=v.pairs, pairs_needed=v.pairs_needed, baseline=baseline,
-        candidate=candidate, first_ns=first_ns, warnings=warning_texts(warnings),
+        candidate=candidate, first_ns=first_ns, warnings=warning_texts(warnings) + notes,
         text=in_python(perf_verdict_text(v).decode()))
 
 
@@ -736,6 +737,87 @@ cdef Before hook_of(function):
     return hook
 
 
+cdef extern from "Python.h":
+    void *PyThreadState_GetDict_ "PyThreadState_GetDict"()
+
+
+cdef object LOOP = object()                     # the key of a thread's Timed
+
+
+cdef class Timed:
+    """The loop under way in a thread."""
+    cdef perf_loop *loop
+    cdef uint64_t pauses
+
+
+cdef Timed timed_here(bint make):
+    """None: there is none yet, and none was asked for."""
+    cdef void *d = PyThreadState_GetDict_()
+    cdef Timed t = None
+    if d:
+        t = (<dict>d).get(LOOP)
+        if t is None and make:
+            t = (<dict>d)[LOOP] = Timed()
+    return Timed() if t is None and make else t
+
+
+class Pause:
+    """What pause() returns: the end of a `with` block resumes."""
+    __slots__ = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        resume()
+        return False
+
+
+cdef object PAUSE = Pause()
+
+
+def pause():
+    """with perfh.pause(): ...   or pause() and later resume(), in a function that bench or ab calls.
+
+    What lies between is not timed: data to be made anew.  What the pause itself costs is taken off,
+    but for the calls from Python, some 100 ns a pair: a note says how much where that is over 1 %.
+    Elsewhere it does nothing."""
+    cdef Timed t = timed_here(False)
+    if t is not None and t.loop:
+        t.pauses += 1
+        perf_bench_pause(t.loop)
+    return PAUSE
+
+
+def resume():
+    """Ends a pause()."""
+    cdef Timed t = timed_here(False)
+    if t is not None and t.loop:
+        perf_bench_resume(t.loop)
+
+
+cdef double pair_ns():
+    """What a pause costs in Python, without a loop that it stops."""
+    cdef double best = 1e9, now
+    cdef int i
+    for i in range(5):
+        now = time.perf_counter_ns()
+        pause_times(pause, 100)
+        best = min(best, (time.perf_counter_ns() - now) / 100)
+    return best
+
+
+cdef tuple pause_notes(Timed t, uint64_t calls, double ns):
+    """Says what Python's part of the pauses may be; ns: the median of one call."""
+    cdef double each
+    if not t.pauses or not calls:
+        return ()
+    each = pair_ns() * t.pauses / calls
+    if each <= 0.01 * ns:
+        return ()
+    return (f"the calls of pause() and resume() are in it, about {each:.0f} ns: pause around more",)
+
+
 def bench(function, /, *args, name=None, before=None, double max_seconds=0, double bytes=0, double items=0):
     """How long does function(*args) take?  Returns a Result.
 
@@ -747,6 +829,9 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     cdef perf_result r
     cdef Before hook = hook_of(before)
     cdef bint first = True
+    cdef Timed timed = timed_here(True)
+    cdef perf_loop *outer
+    cdef uint64_t pauses
     refuse_resumed("bench", function)
     if not max_seconds >= 0:
         raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
@@ -756,6 +841,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
         o.before = before_slice
         o.user = <void *>hook
     b = perf_bench_begin(utf8(name), &o)
+    outer, pauses, timed.loop, timed.pauses = timed.loop, timed.pauses, &b, 0
     try:
         while hook.error is None and perf_bench_next(&b):
             if first:
@@ -766,12 +852,15 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
             else:
                 function()
     finally:                                    # an exception ends the loop
+        timed.loop = NULL                       # an exception left it paused: it has ended
         r = perf_bench_end(&b)
+        notes = pause_notes(timed, r.iterations, r.time.p50)
+        timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
     check(r.status)
     return Result(str(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,
-                  r.iterations, warning_texts(r.warnings), in_python(perf_result_text(&r).decode()))
+                  r.iterations, warning_texts(r.warnings) + notes, in_python(perf_result_text(&r).decode()))
 
 
 cdef object numbers(object output):
@@ -810,6 +899,9 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     cdef bint cpu
     cdef int looked = 0
     cdef Before hook = hook_of(before)
+    cdef Timed timed = timed_here(True)
+    cdef perf_loop *outer = timed.loop
+    cdef uint64_t pauses = timed.pauses, calls = 0
     first = second = None
     refuse_resumed("ab", baseline)
     refuse_resumed("ab", candidate)
@@ -830,11 +922,13 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
         o.before = before_slice
         o.user = <void *>hook
     loop = perf_ab_begin(utf8(name), &o)
+    timed.loop, timed.pauses = &loop, 0
     try:
         while hook.error is None:
             v = perf_ab_next(&loop)
             if v < 0:
                 break
+            calls += 1
             if v:
                 second = candidate(*args) if args else candidate()
             else:
@@ -848,14 +942,17 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
             seen = seen_of(first, second)
             perf_ab_accuracy(&loop, seen)
     finally:                                    # an exception in one of them ends the loop
+        timed.loop = NULL
         r = perf_ab_end(&loop)
+        notes = pause_notes(timed, calls, r.candidate.p50)
+        timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
     check(r.status)
     cpu = r.decides == PERF_DECIDES_CPU
     return verdict_of(str(name), rule, &r.verdict, summary(&r.baseline_cpu if cpu else &r.baseline),
                       summary(&r.candidate_cpu if cpu else &r.candidate),
-                      (r.first_baseline_ns, r.first_candidate_ns), r.warnings)
+                      (r.first_baseline_ns, r.first_candidate_ns), r.warnings, notes)
 
 
 def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=False, name="after",

@@ -94,6 +94,13 @@ class Baseline(NamedTuple):
         return "\n".join(lines)
 
 
+def pause_times(pause, n):
+    """Pauses n times: perfh.bench asks what that costs as Python runs it."""
+    for _ in range(n):
+        with pause():
+            pass
+
+
 def ns_text(ns):
     """Nanoseconds for people: three digits, ns to s."""
     if not _math.isfinite(ns):

@@ -19,6 +19,7 @@ import random
 import sys
 import tempfile
 import threading
+import time
 
 import perfh
 
@@ -172,6 +173,41 @@ assert str(one) == one.text and "median" in one.text and "slow" in repr(one)
 assert "GB/s" in perfh.bench(slow, bytes=4096, max_seconds=0.05).text
 assert "items/s" in perfh.bench(slow, items=20, max_seconds=0.05).text
 raises(TypeError, lambda: perfh.bench(5))
+
+
+# What is paused does not count, in either loop; what Python's calls of pause() cost is said.
+def naps():
+    with perfh.pause():
+        time.sleep(0.002)
+
+
+def naps_twice():
+    perfh.pause()
+    time.sleep(0.001)
+    perfh.resume()
+    slow()
+    with perfh.pause():
+        time.sleep(0.001)
+
+
+r = perfh.bench(naps, max_seconds=0.2)
+assert r.time.min < 1e6 and any("pause() and resume()" in w for w in r.warnings), (r.time, r.warnings)
+assert perfh.bench(naps_twice, max_seconds=0.2).time.min < 1e6
+v = perfh.ab(naps_twice, naps_twice, max_seconds=0.3, rule="no regression beyond 50 %")
+assert v.baseline.min < 1e6 and v.candidate.min < 1e6, v
+assert not any("pause()" in w for w in perfh.bench(slow, max_seconds=0.05).warnings)
+with perfh.pause():                     # outside of a loop: nothing
+    perfh.resume()
+
+
+def leaves_paused():
+    perfh.pause()
+    raises(TypeError, lambda: perfh.bench(5))
+    raise OSError
+
+
+raises(OSError, lambda: perfh.bench(leaves_paused))
+assert perfh.bench(slow, max_seconds=0.05).time.count
 results = {}
 threads = [threading.Thread(target=lambda k=k: results.update({k: perfh.bench(slow, name=str(k))}))
            for k in range(3)]
