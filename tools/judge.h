@@ -60,7 +60,7 @@ typedef struct ab_row {
 typedef struct ab_between {             /* how several values a run vary; all 0: one a run        */
     size_t values;
     double runs, within;                /* variances of logs: between runs, around a run's centre */
-    double best;                        /* values a run that pay; 0: not known                    */
+    double best;                        /* values a run that pay; 0: not known, or runs are alike */
 } ab_between;
 
 typedef struct ab_usage {               /* what a command of perf-ab run took, medians            */

@@ -56,25 +56,26 @@ PERF_FN ab_between ab_spread_between(const ab_spread *s)
         b.runs = 0.0;
     each = s->value_ns / (double)b.values;
     start = (s->run_ns - s->value_ns) / (double)runs;
-    if (!(each > 0.0) || !(start > 0.0))
-        return b;                                   /* what a value costs is not known            */
-    b.best = 1000.0;
-    if (b.runs * 1e6 * each > start * b.within)     /* sqrt(cost of a run / of a value * ...)     */
-        b.best = (double)(size_t)(perf_sqrt_(start / each * b.within / b.runs) + 1.0);
+    if (each > 0.0 && start > 0.0 && b.runs > 1e-12)    /* else what a value costs is not known,  */
+        b.best = perf_sqrt_(start / each * b.within / b.runs);  /* or runs differ by chance       */
+    if (b.best > 0.0)
+        b.best = b.best < 1000.0 ? (double)(size_t)(b.best + 1.0) : 1000.0;
     return b;
 }
 
-/* Pairs of runs after which the ratio is known to 1 %, if signs decide (pi / 2 more than means). */
+/* Pairs of runs after which the ratio is known to 1 %: pi / 2 times as many as a mean needs, as
+ * signs decide, and 2.25 times as many again, as they are looked at after each pair.             */
 PERF_FN double ab_spread_pairs(const ab_between *a, const ab_between *b)
 {
-    const double width = 0.01, z = 1.96, signs = 1.57;
-    double       of_a, of_b;
+    const double width = 0.01, z = 1.96, by_bets = 1.57 * 2.25;
+    double       of_a, of_b, pairs;
 
     if (!a->values || !b->values || !(a->best > 0.0) || !(b->best > 0.0))
         return 0.0;
     of_a = a->runs + a->within / a->best;
     of_b = b->runs + b->within / b->best;
-    return (double)(size_t)(signs * z * z * (of_a + of_b) / (width * width) + 1.0);
+    pairs = (double)(size_t)(by_bets * z * z * (of_a + of_b) / (width * width) + 1.0);
+    return pairs > 7.0 ? pairs : 7.0;               /* with fewer nothing is decided              */
 }
 
 #endif

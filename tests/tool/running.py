@@ -123,6 +123,7 @@ def each(c):
                *lines("q", [[x / 2 for x in row] for row in apart]))
     used = r["commands"][0]
     c.check(0.04 < used["sd_between_runs"] < 0.12 and used["sd_within_run"] < 0.003, f"between: {used}")
+    c.check(used["best_values_a_run"] in (0, 1), f"more values do not pay: {used}")
     out = c.status(0, "run", "--each", "--accept", "speedup >= 1.2", "--shell", "--", "printf '1 a 5\\n\\nno\\n2 b 7\\n9 c 6\\n'",
                    "--", "printf '1 a 2\\n2 b 3\\n'", has="between runs")
     c.check("  6    2.5  7 pairs" in out, out)  # the median of the last numbers of lines
