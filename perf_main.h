@@ -256,6 +256,9 @@ typedef struct perf_main_ {
     perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
     unsigned char *chosen;      /* 1: this entry of it                                            */
     const char **rejected;      /* names of entries, for the writers; NULL at the end             */
+    const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
+                                /* the first run of its new level                                 */
+    char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -279,6 +282,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --compare FILE     hold this run against the baseline FILE\n"
         "  --accept RULE      for --compare; default \"no regression beyond 5 %\"; a second one\n"
         "                     joins: --accept \"instructions no more than 2 % worse\"\n"
+        "  --accept-change X  with --compare and --add: what X takes now is normal; several\n"
         "  --most-unchanged   for --compare: take out what all have in common\n"
         "  --strict           for --compare: measure again what is open; 3 if it stays open\n"
         "  --again-after SECONDS  wait so long before each round that is measured again\n"
@@ -345,6 +349,21 @@ PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
     key[n] = '\0';
     m->context[i] = key;
     m->context[i + 1] = key + n + 1;
+}
+
+/* --accept-change */
+PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *m, const char *name)
+{
+    size_t i = 0;
+
+    while (i < PERF_MAIN_FILTERS_ && m->accepted[2 * i])
+        i++;
+    if (!*name || i == PERF_MAIN_FILTERS_) {
+        perf_main_wrong_(m, "--accept-change needs a benchmark, 64 at most, not", name);
+        return;
+    }
+    m->accepted[2 * i] = name;
+    m->accepted[2 * i + 1] = "";
 }
 
 /* An option without a value; 1: it was one. */
@@ -452,6 +471,11 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
         return;
     }
+    value = perf_main_value_("--accept-change", argc, argv, at);
+    if (value) {
+        perf_main_accepts_(m, value);
+        return;
+    }
     value = perf_main_value_("--filter", argc, argv, at);
     if (value)
         perf_main_filter_(m, value);
@@ -492,6 +516,9 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
         perf_main_wrong_(m, "--format does not know", m->named);
     if ((m->strict || m->again_after > 0.0) && !m->compare)
         perf_main_wrong_(m, "--strict and --again-after need the option", "--compare");
+    if (m->accepted[0] && (!m->compare || !m->add || strcmp(m->compare, m->add) != 0))
+        perf_main_wrong_(m, "--accept-change needs --compare and --add of one file, for",
+                         m->accepted[0]);
     perf_main_rule_(m, m->accept, &m->rule);
     perf_main_rule_(m, m->also, &m->second);
 }
@@ -1359,6 +1386,68 @@ PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b
     return open;
 }
 
+/* The place of a name in --accept-change; PERF_MAIN_FILTERS_: it is not there. */
+PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *m, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++)
+        if (!strcmp(m->accepted[2 * i], name))
+            return i;
+    return PERF_MAIN_FILTERS_;
+}
+
+/* 1: REJECT, and nobody has accepted it. */
+PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *m, const perf_baseline_entry *entry)
+{
+    return entry->decision == PERF_REJECT &&
+           perf_main_accepted_(m, entry->name) == PERF_MAIN_FILTERS_;
+}
+
+/* Notes since which run the change is accepted, and says it.  0: such an entry is not there. */
+PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_baseline *b)
+{
+    const char *const name = m->accepted[2 * at];
+    size_t            i = 0;
+
+    while (i < b->entries && (strcmp(b->entry[i].name, name) != 0 || b->entry[i].missing))
+        i++;
+    if (i == b->entries) {
+        (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", m->program,
+                      name);
+        return 0;
+    }
+    if (b->entry[i].since && !m->since[at]) {
+        m->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(b->entry[i].since) + 1));
+        if (m->since[at])
+            m->accepted[2 * at + 1] = strcpy(m->since[at], b->entry[i].since);
+    }
+    (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", name);
+    if (b->entry[i].since)
+        (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, b->entry[i].since_number));
+    else
+        (void)fputs("this run\n", m->out);
+    return 1;
+}
+
+/* The exit status of a comparison: of what is REJECT and not accepted, or open. */
+PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
+{
+    size_t i;
+    int    result = 0;
+
+    for (i = 0; i < b->entries; i++)
+        if (perf_main_is_rejected_(m, &b->entry[i]))
+            result = 1;
+    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++)
+        if (!perf_main_accept_one_(m, i, b))
+            result = 2;
+    if (result || !m->strict || !perf_main_open_(m, b))
+        return result;
+    (void)fputs("--strict: not decided, exit status 3\n", m->out);
+    return 3;
+}
+
 /* Keeps the names of what is REJECT beside those that are kept already: --add marks them, so that
  * they do not become what is normal.  The names are copied behind their list.                    */
 PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
@@ -1370,7 +1459,7 @@ PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
     for (; kept && kept[old]; old++)
         room += sizeof *kept + strlen(kept[old]) + 1;
     for (i = 0; i < b->entries; i++)
-        if (b->entry[i].decision == PERF_REJECT)
+        if (perf_main_is_rejected_(m, &b->entry[i]))
             room += sizeof *kept + strlen(b->entry[i].name) + 1;
     m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
     if (!m->rejected) {
@@ -1379,7 +1468,7 @@ PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
     }
     to = PERF_PTR_(char *, m->rejected + old + b->rejected + 1);
     for (i = 0; i < old + b->entries; i++) {
-        if (i >= old && b->entry[i - old].decision != PERF_REJECT)
+        if (i >= old && !perf_main_is_rejected_(m, &b->entry[i - old]))
             continue;
         m->rejected[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
         to += strlen(to) + 1;
@@ -1407,12 +1496,8 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
     } else {
         (void)fputs("\n", m->out);
         perf_main_verdicts_(m, &b);
-        result = b.decision == PERF_REJECT;
+        result = perf_main_judged_(m, &b);
         perf_main_mark_(m, &b);
-        if (!result && m->strict && perf_main_open_(m, &b)) {
-            (void)fputs("--strict: not decided, exit status 3\n", m->out);
-            result = 3;
-        }
     }
     perf_baseline_free(&b);
     return result;
@@ -1467,7 +1552,8 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
-    int result = 0;
+    size_t i;
+    int    result = 0;
 
     if (m->compare)
         result = perf_main_compare_all_(m);
@@ -1484,8 +1570,10 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         perf_baseline_outlook_to_(m->out, m->add, &m->rule);
     else if (m->add)
         result = 2;
-    m->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);
+    m->with.rejected = m->with.accepted = PERF_CAST_(const char *const *, PERF_NULL_);
     PERF_FREE(m->rejected);
+    for (i = 0; i < PERF_MAIN_FILTERS_; i++)
+        PERF_FREE(m->since[i]);
     return result;
 }
 
@@ -1536,6 +1624,7 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *m, int argc, char **argv)
         m->program = argv[0];
     m->repeat = 1;
     m->with.context = m->context;
+    m->with.accepted = m->accepted;
     for (i = 1; i < argc && !m->bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             perf_main_usage_(stdout, m->program);

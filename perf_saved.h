@@ -43,6 +43,10 @@ typedef struct perf_results_opts {  /* zero = default                           
     const char *const *rejected;        /* names of entries, NULL at the end, that a check has    */
                                 /* REJECTed: saved with a mark, and no part of a baseline until   */
                                 /* perf-ab history --accept-change; NULL: none                    */
+    const char *const *accepted;        /* an entry, the id of the first saved run of its new     */
+                                /* level ("": this run), another entry, its run, NULL: older runs */
+                                /* of it are no part of a baseline any more; for                  */
+                                /* perf_baseline_add.  NULL: none                                 */
 } perf_results_opts;
 
 /* What was measured under a name. */
@@ -344,7 +348,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     perf_saved_bucket_ *bucket;
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
-    const char *const  *context, *const *rejected;
+    const char *const  *context, *const *rejected, *const *accepted;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
@@ -555,6 +559,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     saving.clock = perf_clock();
     saving.context = opts->context;
     saving.rejected = opts->rejected;
+    saving.accepted = opts->accepted;
     if (opts->items) {
         perf_saving_items_(&saving, opts);
         return saving;
@@ -1012,6 +1017,7 @@ typedef struct perf_read_entry_ {
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
+    size_t      level_from, level_to;   /* the text of that; 0, 0: there is none                  */
 } perf_read_entry_;
 
 /* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
@@ -1064,13 +1070,19 @@ PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *ent
 }
 
 /* The member "level"; what is not known counts as normal. */
-PERF_COLD_FN_ int perf_read_level_(perf_read_ *file)
+PERF_COLD_FN_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 {
-    const char *level = perf_read_string_(&file->in);
+    const char *level;
 
+    (void)perf_read_peek_(&file->in);
+    entry->level_from = file->in.at;
+    level = perf_read_string_(&file->in);
+    entry->level_to = file->in.at;
+    entry->level = PERF_LEVEL_NORMAL_;
     if (!strcmp(level, "rejected"))
-        return PERF_LEVEL_REJECTED_;
-    return strcmp(level, "past") ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
+        entry->level = PERF_LEVEL_REJECTED_;
+    else if (!strcmp(level, "past"))
+        entry->level = PERF_LEVEL_PAST_;
 }
 
 /* A figure; null is written for what is infinite or none. */
@@ -1147,7 +1159,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         } else if (member == STEP) {
             entry.step = perf_read_figure_(&file->in);
         } else if (member == LEVEL) {
-            entry.level = perf_read_level_(file);
+            perf_read_level_(file, &entry);
         } else if (member == COUNTERS && file->counter) {
             perf_read_counters_(file, count);
         } else if (member == COUNTERS) {
@@ -1194,7 +1206,7 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
         else if (member == RUN)
             entry.run = perf_read_string_(&file->in);
         else if (member == LEVEL)
-            entry.level = perf_read_level_(file);
+            perf_read_level_(file, &entry);
         else
             entry.figure[member - FIGURE] = perf_read_or_null_(file);
     }
@@ -1651,6 +1663,53 @@ PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *
         perf_member_text_(json, "level", "rejected");
 }
 
+/* 1: that run was of this machine and build. */
+PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *run)
+{
+    return !strcmp(old->machine, run->machine) && !strcmp(old->cpu, run->cpu) &&
+           !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
+}
+
+/* The level of an old entry; of one with an accepted change: normal from its first run on. */
+PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_entry_ *entry)
+{
+    const perf_read_  *old = saving->old;
+    const char *const *accepted = saving->accepted;
+    int                first;
+
+    for (; accepted && accepted[0] && accepted[1]; accepted += 2) {
+        if (strcmp(accepted[0], entry->name) != 0 || entry->of_run < 0 ||
+            !perf_run_is_like_(&old->run[entry->of_run], &saving->run))
+            continue;
+        first = perf_read_run_index_(old, accepted[1]);
+        return first >= 0 && entry->of_run >= first ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
+    }
+    return entry->level;
+}
+
+/* An entry of the old file as it stood there, but for its level. */
+PERF_COLD_FN_ void perf_put_old_entry_(perf_writer_ *json, const perf_saving_ *saving,
+                                       const perf_read_entry_ *entry)
+{
+    static const char *const names[] = {"\"normal\"", "\"rejected\"", "\"past\""};
+    const char *text = saving->old->in.text;
+    const int   level = perf_keep_level_(saving, entry);
+
+    if (level == entry->level) {
+        perf_put_old_(json, saving->old, entry->from, entry->to);
+    } else if (entry->level_to) {
+        perf_put_old_(json, saving->old, entry->from, entry->level_from);
+        perf_put_(json->out, names[level]);
+        perf_put_n_(json->out, text + entry->level_to, entry->to - entry->level_to);
+    } else {
+        perf_put_old_(json, saving->old, entry->from, entry->from + 1);
+        perf_put_(json->out, "\"level\":");
+        perf_put_(json->out, names[level]);
+        perf_put_char_(json->out, ',');
+        perf_put_n_(json->out, text + entry->from + 1, entry->to - entry->from - 1);
+    }
+}
+
 /* The entries that are kept, as they stood in the old file, then ours: loops, or scopes. */
 PERF_COLD_FN_ void perf_put_entries_(perf_writer_ *json, const perf_saving_ *saving, int scopes)
 {
@@ -1660,7 +1719,7 @@ PERF_COLD_FN_ void perf_put_entries_(perf_writer_ *json, const perf_saving_ *sav
     for (i = 0; old && i < old->entries; i++) {
         const perf_read_entry_ *entry = &old->entry[i];
         if (entry->scope == scopes && perf_keep_run_(saving, entry->of_run))
-            perf_put_old_(json, old, entry->from, entry->to);
+            perf_put_old_entry_(json, saving, entry);
     }
     for (i = 0; scopes && i < saving->scopes; i++) {
         perf_put_entry_head_(json, saving, saving->scope[i].row.name);

@@ -34,6 +34,7 @@ cdef extern from "perf_saved.h" nogil:
         const char * *context
         const char *label
         const char * *rejected
+        const char * *accepted
 
     ctypedef enum perf_baseline_kind:
         PERF_BASELINE_BENCH

@@ -538,6 +538,24 @@ run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide" -
 try 'what is as before is measured once' sh -c '! grep -q again,  out'
 run 3 '  two .*missing' --budget 0.03 --compare again.json --accept "$wide" --strict --filter one --filter two --filter two --threads 1 --profile
 run 2 'need the option .--compare' --strict
+
+# REJECTed, kept out, and accepted: what was before it is past, and the new level needs six runs
+for i in 7 8; do
+    SLOW=1 run 1 '  one .*REJECT' --budget 0.03 --compare again.json --accept "$wide" --add again.json
+done
+cp again.json before.json
+SLOW=1 run 2 "not measured in this run: 'three'" --budget 0.03 --compare before.json --accept "$wide" --add before.json --accept-change three
+SLOW=1 run 0 '^accepted: one is normal as it is now, since run 7$' --budget 0.03 --compare again.json --accept "$wide" \
+    --add again.json --accept-change one
+try 'the older ones are past' test "$(grep -c '"level":"past",.*"one"' again.json)" -eq 6
+try 'and the REJECTed ones normal, measured five times' test "$(grep -c '"one".*"level":"normal"' again.json)" -eq 10
+try 'no other entry is' sh -c '! grep "\"two\"" again.json | grep -q level'
+for i in 4 5 6; do
+    SLOW=1 run 0 '^  to decide one: ' --budget 0.03 --compare again.json --accept "$wide" --add again.json
+done
+SLOW=1 run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide"
+run 2 'needs --compare and --add of one file, for .one' --compare again.json --accept-change one
+run 2 'needs a benchmark, 64 at most, not' --compare again.json --add again.json --accept-change=
 run 2 'again-after needs seconds' --again-after=-1 --compare again.json
 
 finish
