@@ -69,13 +69,15 @@ PERF_FN void change_logs(const double *x, size_t n, double *y)
 }
 
 /* The p of a change: `scale` times the residuals' deviation is its error; tries: places where it
- * might have been.                                                                               */
+ * might have been.  How much runs resemble each other is itself estimated: where so many count as
+ * one, the chance of error is that of all of them.                                               */
 PERF_FN double change_p(const double *residual, size_t n, double size, double scale, double tries)
 {
     perf_change_ change;
 
     memset(&change, 0, sizeof change);
     perf_change_error_(&change, residual, n, scale);
+    tries *= ((double)n - 2.0) / change.df;
     return 2.0 * tries * perf_t_cdf_(-ab_abs(size) / change.se, change.df);
 }
 

@@ -651,7 +651,8 @@ PERF_FN int history_read(history *h)
     o.every = 1;
     o.run = id;
     for (i = 0; i < h->files; i++)
-        import_path(&h->found, h->file[i], 0);
+        if (!import_path(&h->found, h->file[i], 0))
+            return usage_error("no results in the folder", h->file[i]);
     for (i = 0; i < h->found.n; i++) {
         const char *path = h->found.path[i];
         snprintf(id, sizeof id, "%zu", i + 1);

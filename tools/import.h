@@ -50,8 +50,8 @@ PERF_FN int import_wants(const char *name)
     return strcmp(name, "machine.json") != 0 && strcmp(name, "benchmarks.json") != 0;
 }
 
-/* Adds a file, or of a folder all that hold results, by name. */
-PERF_FN void import_path(import_list *list, const char *path, int depth)
+/* Adds a file, or of a folder all that hold results, by name.  Returns how many. */
+PERF_FN size_t import_path(import_list *list, const char *path, int depth)
 {
     const size_t   first = list->n;
     import_list    inner;
@@ -65,7 +65,7 @@ PERF_FN void import_path(import_list *list, const char *path, int depth)
         folder = opendir(path);
     if (!folder) {
         import_add(list, path);
-        return;
+        return 1;
     }
     memset(&inner, 0, sizeof inner);
     while ((entry = readdir(folder)) != NULL) {
@@ -80,9 +80,11 @@ PERF_FN void import_path(import_list *list, const char *path, int depth)
     }
     closedir(folder);
     for (i = 0; i < inner.n; i++)
-        import_path(list, inner.path[i], depth + 1);
+        (void)import_path(list, inner.path[i], depth + 1);
     import_free(&inner);
-    qsort(list->path + first, list->n - first, sizeof *list->path, import_by_name);
+    if (list->n > first)
+        qsort(list->path + first, list->n - first, sizeof *list->path, import_by_name);
+    return list->n - first;
 }
 
 /* ---- github-action-benchmark: window.BENCHMARK_DATA = {"entries": {SUITE: [run ...]}} ---- */
@@ -128,25 +130,66 @@ PERF_FN void import_run(const json_t *run, const char *suite, int several, json_
     }
 }
 
-/* The same history as a document of ours, to be freed; NULL: the text is no data.js. */
-PERF_FN char *import_data_js(const char *text, size_t len)
+/* The line and column of text[at]. */
+PERF_FN void import_place(const char *text, size_t at, size_t *line, size_t *column)
 {
-    const char  *begin = memchr(text, '{', len), *suite;
-    json_t      *from, *root, *runs, *entries, *run;
+    size_t i;
+
+    *line = *column = 1;
+    for (i = 0; i < at; i++) {
+        ++*column;
+        if (text[i] == '\n') {
+            ++*line;
+            *column = 1;
+        }
+    }
+}
+
+/* The object of a data.js; NULL: it is none, which the message says. */
+PERF_FN json_t *import_data_object(const char *path, const char *text, size_t len, ab_error *e)
+{
+    const char  *begin = memchr(text, '{', len);
+    size_t       at = begin ? (size_t)(begin - text) : sizeof IMPORT_DATA_JS - 1, line, column;
     json_error_t why;
+    json_t      *root;
+
+    root = json_loadb(text + at, len - at, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &why);
+    if (root && json_is_object(json_object_get(root, "entries")))
+        return root;
+    if (!root && why.position > 0)
+        at += (size_t)why.position - 1;
+    import_place(text, at < len ? at : len, &line, &column);
+    if (root)
+        ab_fail(e, path, line, column, "data.js of github-action-benchmark: it has no \"entries\"");
+    else
+        ab_fail(e, path, line, column, "data.js of github-action-benchmark, not JSON: %s", why.text);
+    json_decref(root);
+    return NULL;
+}
+
+/* 1: the text begins as a data.js. */
+PERF_FN int import_is_data_js(const char *text, size_t len)
+{
+    return len >= sizeof IMPORT_DATA_JS &&
+           strncmp(text, IMPORT_DATA_JS, sizeof IMPORT_DATA_JS - 1) == 0;
+}
+
+/* The same history as a document of ours, to be freed; NULL: the text is no whole data.js. */
+PERF_FN char *import_data_js(const char *path, const char *text, size_t len, ab_error *e)
+{
+    const char  *suite;
+    json_t      *from = import_data_object(path, text, len, e), *root, *runs, *entries, *run;
     size_t       i;
     char        *out;
 
-    if (!begin || len < sizeof IMPORT_DATA_JS ||
-        strncmp(text, IMPORT_DATA_JS, sizeof IMPORT_DATA_JS - 1) != 0)
+    if (!from)
         return NULL;
-    from = json_loadb(begin, len - (size_t)(begin - text), JSON_DISABLE_EOF_CHECK, &why);
     entries = json_object_get(from, "entries");
     root = json_pack("{s:i, s:[], s:[]}", "perf_results", 1, "runs", "benchmarks");
     json_object_foreach(entries, suite, runs)
         json_array_foreach(runs, i, run)
             import_run(run, suite, json_object_size(entries) > 1, root);
-    out = from ? json_dumps(root, JSON_REAL_PRECISION(15)) : NULL;
+    out = json_dumps(root, JSON_REAL_PRECISION(15));
     json_decref(root);
     json_decref(from);
     return out;
@@ -161,11 +204,14 @@ PERF_FN int import_file(ab_set *set, const char *path, const ab_read_opts *o, ab
 
     if (!text)
         return -1;
-    ours = import_data_js(text, len);
+    if (!import_is_data_js(text, len)) {
+        failed = ab_read(set, path, text, len, o, e);
+        free(text);
+        return failed;
+    }
+    ours = import_data_js(path, text, len, e);
     if (ours)
         failed = ab_read(set, path, ours, strlen(ours), o, e);
-    else
-        failed = ab_read(set, path, text, len, o, e);
     free(ours);
     free(text);
     return failed;

@@ -142,6 +142,11 @@ def asv(c):
     c.check("time_sum(1000, 'b')" in said and "skipped in A and B" in said, f"asv: what was skipped: {said[-900:]}")
     rows, _ = rows_of(c, found[0], found[0], "--metric", "memory")
     expect(c, "asv, memory", rows, ["sums.Others.peakmem_list"])
+    status, out, err = c.run("history", project / "results", "--json", "-")
+    if c.check(status == 0, f"asv, the folder as a history: {err}"):
+        history = {b["name"]: b for b in json.loads(out)["benchmarks"]}
+        c.check("sums.Others.time_len" in history and history["sums.Others.time_len"]["runs"][0]["label"] == commit[:10],
+                f"asv, the folder as a history: {out[:900]}")
 
 
 GOOGLE = r'''#include <benchmark/benchmark.h>

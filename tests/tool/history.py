@@ -136,10 +136,18 @@ def imports(c):
         for k in range(16)]}}) + ";\n")
     c.status(0, "history", data, has="since run 9 of 16 (08fedcba98, 2023-11-22)")
     c.check("200.0 ns" in c.run("history", data)[1], "the unit")
-    for n, text in enumerate(("window.BENCHMARK_DATA = {", "window.BENCHMARK_DATA = 3", 'window.BENCHMARK_DATA = {"entries": [1]}',
-                              'window.BENCHMARK_DATA = {"entries": {"a": [{"benches": [{"name": 1}, 2]}, null]}}')):
-        status, _, err = c.run("history", c.file(f"bad{n}.js", text))
-        c.check(status in (0, 3) and "runtime error" not in err, f"{text}: {status} {err}")
+    whole = data.read_text()
+    for text, says in (("window.BENCHMARK_DATA = {", ":1:2"), ("window.BENCHMARK_DATA = 3", ":1:23"), (whole[:300], "data.js of github-action-benchmark, not JSON:"),
+                       ('window.BENCHMARK_DATA =\n{"a": 1,,}', ":2:"), ('window.BENCHMARK_DATA = {"a": 1}', 'it has no "entries"'),
+                       ('window.BENCHMARK_DATA = {"entries": [1]}', 'it has no "entries"'),
+                       ('window.BENCHMARK_DATA = {"entries": {"a": [{"benches": [{"name": 1}, 2, {"name": "x", "value": "7"}]}, null]}}', "no value")):
+        c.status(3, "history", c.file("bad.js", text), has=says)
+        c.check(c.run("history", c.file("bad.js", text))[2].count("\n") == 1, f"one sentence for {text}")
+    (c.work / "nothing").mkdir()
+    c.status(3, "history", c.work / "nothing", has="no results in the folder")
+    asv = (folder / "00-env.json").read_text()
+    for text in (asv[:120], asv.replace("[[0.001", '[["x"'), asv.replace('"results": {', '"results": 3, "x": {')):
+        c.status(3, "history", c.file("bad.json", text))
     days = [c.file(f"google-{k:02}.json", json.dumps({
         "context": {"date": f"2026-11-{k + 1:02}T03:00:00+00:00", "host_name": "ci"},
         "benchmarks": [{"name": "BM_x", "run_name": "BM_x", "run_type": "iteration", "real_time": (20 if k >= 7 else 10) + 0.01 * (k % 3),
