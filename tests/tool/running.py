@@ -154,7 +154,7 @@ def duet(c):
     mark = f"9{os.getpid()}"
     for number in (signal.SIGINT, signal.SIGTERM):
         p = subprocess.Popen([c.tool, "run", "--duet", "--warmup", "0", "--", "sleep", mark, "--", "sleep", mark + "1"],
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heard)
         for _ in range(2000):
             if len(running(mark)) == 2:
                 break
