@@ -17,6 +17,10 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 from perfh.perf cimport *
+from perfh.perf_cuda cimport (PERF_GPU_DEVICE_TO_DEVICE, PERF_GPU_DEVICE_TO_HOST, PERF_GPU_HOST_TO_DEVICE,
+                              perf_gpu_collect, perf_gpu_collect_sync, perf_gpu_copy_begin, perf_gpu_kind,
+                              perf_gpu_scope,
+                              perf_gpu_scope_begin, perf_gpu_scope_end)
 from perfh.perf_diagnosis cimport perf_diagnose, perf_diagnosis
 from perfh.perf_export cimport *
 from perfh.perf_memory cimport perf_memory_mark
@@ -24,8 +28,8 @@ from perfh.perf_results cimport *
 from perfh.perf_trace cimport perf_trace_save_perfetto
 from perfh import _compare, _trace, _workers
 from perfh._words import in_python
-from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Summary,
-                            Verdict, pause_times)
+from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Rows,
+                            Summary, Verdict, pause_times)
 
 
 cdef extern from *:
@@ -233,6 +237,70 @@ def span(name=None):
     return Span(name)
 
 
+# ---- device scopes -------------------------------------------------------------------------------
+
+cdef class GpuScope:
+    """What gpu_scope(name, stream) returns."""
+    cdef bytes name
+    cdef void *stream
+    cdef int copy
+    cdef char open
+    cdef perf_gpu_scope g
+
+    def __cinit__(self, name, size_t stream, int copy):
+        self.name, self.stream, self.copy = utf8(name), <void *>stream, copy
+
+    def __enter__(self):
+        if perfh_swap(&self.open, 1):
+            raise RuntimeError("this device scope is already open: make one for each block")
+        if self.copy < 0:
+            self.g = perf_gpu_scope_begin(self.name, self.stream)
+        else:
+            self.g = perf_gpu_copy_begin(self.name, self.stream, <perf_gpu_kind>self.copy)
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        cdef perf_gpu_scope g = self.g
+        if perfh_swap(&self.open, 0):
+            perf_gpu_scope_end(&g)
+        return False
+
+
+cdef object handle_of(stream):
+    """A stream's handle: of torch, CuPy and Numba objects, too."""
+    for name in ("cuda_stream", "ptr", "handle"):
+        stream = getattr(stream, name, stream)
+    stream = getattr(stream, "value", stream)           # of ctypes; None: a null pointer
+    if stream is None:
+        return 0
+    if not isinstance(stream, int) or stream < 0:
+        raise TypeError(f"gpu_scope: stream={stream!r}: a stream's handle as a number, or a stream of "
+                        "torch, CuPy or Numba")
+    return stream
+
+
+def gpu_scope(name, stream=None, *, copy=None):
+    """with perfh.gpu_scope("gemm", torch.cuda.current_stream()): ...
+
+    Device time of what is enqueued on that stream in the block: CUDA or HIP; the host never waits.
+    stream: its handle, or a stream of torch, CuPy or Numba; None: the default one.  copy: "in", "out"
+    or "within" for copies to, from and in the device.  Without a driver nothing is recorded, and
+    the report counts what was skipped."""
+    kinds = {None: -1, "in": PERF_GPU_HOST_TO_DEVICE, "out": PERF_GPU_DEVICE_TO_HOST,
+             "within": PERF_GPU_DEVICE_TO_DEVICE}
+    if copy not in kinds:
+        raise ValueError(f"copy={copy!r}: one of in, out, within, or None")
+    return GpuScope(name, handle_of(stream), kinds[copy])
+
+
+def gpu_collect(*, bint wait=False):
+    """Fetches what devices have finished, as each report does; wait=True: waits for all of it."""
+    cdef perf_status status
+    with nogil:
+        status = perf_gpu_collect_sync() if wait else perf_gpu_collect()
+    check(status)
+
+
 cdef perf_report_opts options(view, sort, int rows) except *:
     cdef perf_report_opts o
     memset(&o, 0, sizeof(o))
@@ -287,8 +355,9 @@ cdef bytes file_name(path):
 
 
 def scopes():
-    """All that was recorded in this process as a list of Row, and what workers recorded behind it."""
-    return _workers.rows(own_report("json", "self", -1), Row)
+    """All that was recorded in this process as a list of Row, and what workers recorded behind it.  A
+    notebook shows it as a table."""
+    return Rows(_workers.rows(own_report("json", "self", -1), Row))
 
 
 def diagnose(trace=None, *, against=None):

@@ -163,6 +163,17 @@ class Result:
         return _table(_TIME_HEAD, [_time_row(self.name, self.time, self.first_ns)]) + notes
 
 
+class Rows(list):
+    """What perfh.scopes() returns: a list, and in a notebook a table."""
+
+    def _repr_html_(self):
+        head = ("", "kind", "calls", "total", "self", "mean", "p50", "p95", "p99", "max")
+        return _table(head, [(r.name, " ".join(filter(None, (r.where, r.kind))), r.calls,
+                              *(ns_text(x) if r.kind != "counter" else f"{x:g}" for x in (
+                                  r.total_ns, r.self_ns, r.mean_ns, r.p50_ns, r.p95_ns, r.p99_ns, r.max_ns)))
+                             for r in self])
+
+
 _COLOURS = {"ACCEPT": "#1a7f37", "REJECT": "#cf222e", "INCONCLUSIVE": "#9a6700"}
 
 

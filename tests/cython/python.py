@@ -282,6 +282,11 @@ assert "script" not in Balance(hostile._repr_html_()).tags and "&lt;script" in h
 shown = perfh.ab(slow, quick, name="<b>", max_seconds=0.1)
 assert {"table", "svg", "circle"} <= Balance(shown._repr_html_()).tags
 Balance(perfh.compare(before, after, paired=True)._repr_html_())
+with perfh.scope("<i>"):
+    perfh.count("queue", 12)
+shown = perfh.scopes()._repr_html_()
+assert "table" in Balance(shown).tags and "&lt;i&gt;" in shown and shown.count("<tr>") == len(perfh.scopes()) + 1
+assert perfh.scopes() == list(perfh.scopes()) and ">12</td>" in shown, shown
 Balance(perfh.compare([1.0], [2.0])._repr_html_())      # unbounded ends: no picture
 
 # ---- decorators --------------------------------------------------------------------------------

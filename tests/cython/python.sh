@@ -11,6 +11,12 @@ cd "$work"
 try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.py"
 try 'workers come back' python3 "$root/tests/cython/workers.py"
 try 'a trace of torch.profiler' python3 "$root/tests/cython/trace.py" ${perf_ab:+"$perf_ab"}
+mkdir cuda
+try 'a simulated driver' gcc -O1 -fPIC -shared -fvisibility=hidden "-I$root" "$root/tests/gpu/fake_libcuda.c" -o cuda/libcuda.so.1
+try 'device scopes on it' env LD_LIBRARY_PATH="$work/cuda" python3 "$root/tests/cython/gpu.py" driver
+mkdir no_cuda                            # a file that is no library: a machine without a driver
+touch no_cuda/libcuda.so.1
+try 'and without a driver' env LD_LIBRARY_PATH="$work/no_cuda" python3 "$root/tests/cython/gpu.py" none
 try 'functions that nobody marked' python3 "$root/tests/cython/auto.py"
 
 # Cython's own hooks: functions, with CYTHON_TRACE lines, too.  Under Python 3.12 they tell nobody.
