@@ -405,16 +405,29 @@ typedef struct sides {
     ab_set side[2];                     /* of a single file only the first is used                */
 } sides;
 
+enum { SLOTS = AB_OTHER + 1 + PERF_METRIC_BRANCH_MISSES - PERF_METRIC_INSTRUCTIONS + 1 };
+
+/* Where the figures of a rule are kept: those of a kind together, each counter apart. */
+static int slot_of(const options *o, int rule)
+{
+    const perf_metric metric = o->plan.rule[rule].metric;
+
+    if (metric >= PERF_METRIC_INSTRUCTIONS && o->plan.kind[rule] == AB_OTHER)
+        return AB_OTHER + 1 + (int)(metric - PERF_METRIC_INSTRUCTIONS);
+    return o->plan.kind[rule];
+}
+
 /* Reads the files of one side as runs of it. */
-static int read_side(ab_set *set, const options *o, size_t first, size_t n, ab_kind want,
-                     ab_error *e)
+static int read_side(ab_set *set, const options *o, size_t first, size_t n, int rule, ab_error *e)
 {
     ab_read_opts ro = o->read;
     ab_set       one;
     char         id[32];
     size_t       i;
 
-    ro.want = want;
+    ro.want = o->plan.kind[rule];
+    if (slot_of(o, rule) > AB_OTHER)
+        ro.counter = perf_rule_subject_(&o->plan.rule[rule]);
     if (n == 1)
         return ab_read_file(set, o->file[first], &ro, e);
     memset(&one, 0, sizeof one);
@@ -430,13 +443,13 @@ static int read_side(ab_set *set, const options *o, size_t first, size_t n, ab_k
     return 0;
 }
 
-static int read_sides(sides *s, const options *o, ab_kind want, ab_error *e)
+static int read_sides(sides *s, const options *o, int rule, ab_error *e)
 {
     size_t na = o->split ? o->split : 1;
 
-    if (read_side(&s->side[0], o, 0, na, want, e) < 0)
+    if (read_side(&s->side[0], o, 0, na, rule, e) < 0)
         return -1;
-    return o->files > na ? read_side(&s->side[1], o, na, o->files - na, want, e) : 0;
+    return o->files > na ? read_side(&s->side[1], o, na, o->files - na, rule, e) : 0;
 }
 
 /* The benchmark of B that belongs to one of A; NULL: there is none. */
@@ -586,13 +599,13 @@ static void doubt_columns(ab_row *row, const ab_data *d, const options *o, int o
 /* One row under every rule.  -1 with a message. */
 static int compare_row(ab_report *r, const options *o, const sides *kind, size_t which, ab_error *e)
 {
-    const ab_series *of = &kind[o->plan.kind[0]].side[0].s[which], *a, *b;
+    const ab_series *of = &kind[slot_of(o, 0)].side[0].s[which], *a, *b;
     ab_row          *row = &r->row[r->n];
     int              k;
 
     row->name = of->name;
     for (k = 0; k < o->plan.rules && !row->missing; k++) {
-        const sides *s = &kind[o->plan.kind[k]];
+        const sides *s = &kind[slot_of(o, k)];
         row->d[k].rule = o->plan.rule[k];
         a = ab_find(&s->side[0], of->key);
         b = a ? partner(s, o->files == 1, a) : ab_find(&s->side[1], of->key);
@@ -664,7 +677,7 @@ static void name_commands(ab_report *r, const ab_set *set)
 /* The rows of the report.  -1 with a message. */
 static int compare_rows(ab_report *r, const options *o, const sides *kind, ab_error *e)
 {
-    const sides *first = &kind[o->plan.kind[0]];
+    const sides *first = &kind[slot_of(o, 0)];
     size_t       i, rows;
 
     if (count_rows(first, o, &rows, e) < 0)
@@ -697,14 +710,14 @@ static int compare_rows(ab_report *r, const options *o, const sides *kind, ab_er
 
 static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
 {
-    const sides  *first = &kind[o->plan.kind[0]];
+    const sides  *first = &kind[slot_of(o, 0)];
     const ab_set *a = &first->side[0], *b = &first->side[1];
     size_t        i;
     int           k;
 
     for (k = 0; k < o->plan.rules; k++)
-        if (!kind[o->plan.kind[k]].side[0].n &&
-            read_sides(&kind[o->plan.kind[k]], o, o->plan.kind[k], e) < 0)
+        if (!kind[slot_of(o, k)].side[0].n &&
+            read_sides(&kind[slot_of(o, k)], o, k, e) < 0)
             return -1;
     if (compare_rows(r, o, kind, e) < 0)
         return -1;
@@ -766,9 +779,22 @@ static int onto_input(const options *o)
     return 0;
 }
 
+/* The status of a comparison that has no report: a counter that is not there decides nothing. */
+static int no_report(const sides *kind, const ab_error *e)
+{
+    int i;
+
+    for (i = AB_OTHER + 1; i < SLOTS; i++)
+        if (kind[i].side[0].uncounted || kind[i].side[1].uncounted) {
+            fprintf(stderr, "perf-ab: INCONCLUSIVE: %s\n", e->text);
+            return 2;
+        }
+    return unusable(e);
+}
+
 static int compare_files(options *o)
 {
-    sides     kind[AB_OTHER + 1];
+    sides     kind[SLOTS];
     ab_report r;
     ab_error  e;
     char      name[2][300];
@@ -786,9 +812,9 @@ static int compare_files(options *o)
               o->files > na ? o->files - na : 1);
     r.name[0] = name[0];
     r.name[1] = name[1];
-    status = compare(&r, o, kind, &e) < 0 ? unusable(&e) : write_report(&r, o);
+    status = compare(&r, o, kind, &e) < 0 ? no_report(kind, &e) : write_report(&r, o);
     free_rows(&r);
-    for (i = 0; i <= AB_OTHER; i++) {
+    for (i = 0; i < SLOTS; i++) {
         ab_set_free(&kind[i].side[0]);
         ab_set_free(&kind[i].side[1]);
     }

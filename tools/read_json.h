@@ -68,6 +68,45 @@ PERF_FN void json_result_level_(const json_t *b, ab_series *series)
         series->run[series->runs - 1].level = PERF_LEVEL_PAST_;
 }
 
+/* A count of an iteration; one below 0.01 is taken for that, as in a baseline: a ratio needs one. */
+PERF_FN json_t *json_count_(json_t *v)
+{
+    if (json_is_number(v) && json_number_value(v) < PERF_COUNT_LEAST_VALUE_)
+        return json_real(PERF_COUNT_LEAST_VALUE_);
+    return json_incref(v);
+}
+
+/* The counter that a rule is about: one value a run, of an A/B loop one of each arm. */
+PERF_FN int json_result_counter_(ab_json *j, json_t *b, ab_series *series, ab_reading m)
+{
+    static const char *const arm[] = {"", ", baseline", ", candidate"};
+    const int   pairs = json_object_get(b, "samples") == NULL;
+    const char *name = j->s->o->counter;
+    json_t     *v[3];
+    char        key[80], why[120];
+    int         k;
+
+    for (k = 0; k < 3; k++) {
+        snprintf(key, sizeof key, "%s%s", name, arm[k]);
+        v[k] = json_object_get(json_object_get(b, "counters"), key);
+    }
+    if (!v[pairs] || (pairs && !v[2])) {
+        j->s->set->uncounted++;
+        snprintf(why, sizeof why, "%s were not counted", name);
+        return ab_lacks_at(j->s, series, AB_FAILED, json_where_(j), why);
+    }
+    series->design = pairs ? AB_PAIRS : AB_SEPARATE;
+    m.unit = name;
+    json_in_(j, "counters", 0);
+    v[0] = json_count_(v[pairs]);
+    v[2] = pairs ? json_count_(v[2]) : NULL;
+    k = json_add_(j, series, m, v[0], v[2]);
+    json_decref(v[0]);
+    json_decref(v[2]);
+    json_out_(j);
+    return k;
+}
+
 PERF_FN int json_result_(ab_json *j, json_t *b)
 {
     const char  *name = json_text_(b, "name", NULL), *status = json_text_(b, "status", "");
@@ -75,22 +114,26 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     ab_reading   m = {NULL, "", 0.0, 1.0};
     const json_t *samples = json_object_get(b, "samples");
     ab_series   *series;
-    int          failed;
+    int          failed, counter;
 
     m.unit = json_text_(b, "unit", "");
+    counter = j->s->o->counter && ab_unit_kind(m.unit) == AB_TIME;
     m.run = json_text_(b, "run", NULL);
     if (!name)
         return json_fail_(j, "expected a text called \"name\" here", NULL);
-    if (ab_unwanted_(j->s, m.unit))
+    if (!counter && ab_unwanted_(j->s, m.unit))
         return 0;
     series = ab_series_for_(j->s, name, m.unit);
-    json_result_head_(b, m.unit, series);
+    if (!counter)
+        json_result_head_(b, m.unit, series);
     if (series->lack != AB_HAS)
         return 0;
     if (*status && strcmp(status, "ok") != 0 && !json_array_size(samples))
         return ab_lacks_at(j->s, series, AB_FAILED, json_where_(j), status);
     if (series->runs && (series->design == AB_PAIRS) != pairs)
         failed = json_fail_(j, "pairs and single values of one benchmark", name);
+    else if (counter)
+        failed = json_result_counter_(j, b, series, m) < 0;
     else if (pairs)
         failed = json_result_pairs_(j, b, series, m);
     else
@@ -136,6 +179,8 @@ PERF_FN const char *json_google_key_(const ab_json *j, const json_t *b)
 {
     if (j->s->o->value)
         return j->s->o->value;
+    if (j->s->o->counter)
+        return j->s->o->counter;
     if (j->s->o->want == AB_MEMORY)
         return "max_bytes_used";
     if (j->s->o->want == AB_RATE)

@@ -17,6 +17,7 @@ typedef struct ab_read_opts {           /* zero = default                       
     ab_format   format;                 /* AB_DETECT: look                                        */
     ab_kind     want;                   /* which figures, where a file has several                */
     const char *value;                  /* the column or counter of that name instead             */
+    const char *counter;                /* the count that a rule is about; NULL: it is about none */
     const char *run;                    /* id of runs that the file does not name; NULL: none     */
     int         every;                  /* 1: figures of every kind, apart                        */
 } ab_read_opts;

@@ -61,6 +61,42 @@ refuses()
     grep -q "cannot be counted: .*$2" said || fail "refused with $1: no '$2' in: $(cat said)"
 }
 
+# results FILE INSTRUCTIONS MISSES: seven runs of a loop, with its counters, as the library saves them
+results()
+{
+    comma=
+    printf '{"perf_results": 1, "benchmarks": [' >"$1"
+    for run in 1 2 3 4 5 6 7; do
+        printf '%s{"name": "loop", "run": "%d", "unit": "ns", "design": "separate", "samples": [10, 11, 12],
+"counters": {"instructions": %d, "branch misses": %s}}' "$comma" "$run" "$(($2 + run))" "$3" >>"$1"
+        comma=,
+    done
+    printf ']}' >>"$1"
+}
+
+# compares STATUS WORD ARGUMENT...: perf-ab on two files
+compares()
+{
+    wanted=$1
+    word=$2
+    shift 2
+    tried=$((tried + 1))
+    status=0
+    "$tool" "$@" >said 2>&1 || status=$?
+    [ "$status" -eq "$wanted" ] || fail "$*: status $status, not $wanted: $(cat said)"
+    grep -q -e "$word" said || fail "$*: no '$word' in: $(cat said)"
+}
+
+results a.json 1000 0
+results b.json 900 0.2
+compares 2 'loop .*1004 instructions .*904 instructions .*-9.9' a.json b.json --accept 'instructions down >= 5 %'
+compares 2 'would ACCEPT' a.json b.json --accept 'instructions down >= 5 %'
+compares 2 'would REJECT' b.json a.json --accept 'instructions no more than 2 % worse'
+compares 2 'time .*11' a.json b.json --accept 'instructions down >= 5 %' --accept 'time no more than 9 % worse'
+compares 2 '0.01 branch misses .*0.2 branch misses' a.json b.json --accept 'branch-misses down >= 5 %'
+compares 2 'INCONCLUSIVE: .*cycles were not counted' a.json b.json --accept 'cycles down >= 5 %'
+compares 2 'INCONCLUSIVE: .*cycles were not counted' a.json b.json --accept 'p50 down >= 2 %' --accept 'cycles down >= 5 %'
+
 try 'a sandbox' gcc -O1 "$root/tests/counters/refuse.c" -o refuse
 refuses 1 'sandbox\|perf_event_paranoid'            # EPERM
 refuses 13 'sandbox\|perf_event_paranoid'           # EACCES
