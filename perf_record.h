@@ -1250,7 +1250,9 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
-/* Moves the counters of a cell into a wider block `b`, late ones too. */
+/* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
+ * its thread holds the address of a late one, that count goes to the old block: calls and sums
+ * have it, percentiles do not.                                                                   */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
     perf_buckets_ *old = c->buckets;
