@@ -46,6 +46,8 @@ def __getattr__(name):
         return globals()[name]
     if name in _RESULTS:
         return getattr(_importlib.import_module("perfh._results"), name)
+    if name == "torch":                     # perfh.torch, not torch
+        return _importlib.import_module("perfh.torch")
     if name not in _FROM_MODULE:
         raise AttributeError(f"module 'perfh' has no attribute {name!r}")
     try:
