@@ -467,7 +467,8 @@ def _counters() -> Dict[str, Dict[str, int]]:
 def _grown(before: Dict[str, Dict[str, int]], after: Dict[str, Dict[str, int]], kind: str
            ) -> Dict[str, int]:
     had = before.get(kind, {})
-    return {key: n - had.get(key, 0) for key, n in after.get(kind, {}).items() if n > had.get(key, 0)}
+    now = after.get(kind, {})
+    return {key: n - had.get(key, 0) for key, n in now.items() if n > had.get(key, 0)}
 
 
 class Compiled:

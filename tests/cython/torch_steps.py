@@ -1,5 +1,5 @@
-"""perfh.torch: data, modules, optimiser, memory, torch.compile, record_function.  What needs no torch
-is tried everywhere; the rest says "skipped: no torch" where there is none."""
+"""perfh.torch: data, modules, optimiser, memory, torch.compile, record_function.
+What needs no torch is tried everywhere; the rest says "skipped: no torch" where there is none."""
 import importlib.util
 import multiprocessing
 import re
