@@ -119,7 +119,7 @@ class _Batches:
 
 
 def _is_loader(loader: Any) -> bool:
-    found = sys.modules.get("torch.utils.data")         # who has a loader has imported it
+    found: Any = sys.modules.get("torch.utils.data")    # who has a loader has imported it
     own = getattr(loader, "__dict__", {})
     return bool(found) and isinstance(loader, found.DataLoader) and \
         "dataset" in own and "collate_fn" in own
@@ -230,13 +230,12 @@ class _Modules:
             raise
         return self
 
-    def __exit__(self, *error: Any) -> bool:
+    def __exit__(self, *error: Any) -> None:
         self.on = False
         for handle in self.handles:
             handle.remove()
         self.handles = []
         self._close_all()
-        return False
 
     def _watch(self, name: str, module: Any, is_root: bool) -> None:
         def before(module: Any, inputs: Any, more: Any = None) -> None:
@@ -547,10 +546,9 @@ class record_function:
         self.scope.__enter__()
         return self
 
-    def __exit__(self, kind: Any, value: Any, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
         self.scope.__exit__(kind, value, traceback)
         self.record.__exit__(kind, value, traceback)
-        return False
 
 
 class _Records:
@@ -578,9 +576,8 @@ class _Records:
         kind.__enter__, kind.__exit__ = enter_, exit_
         return self
 
-    def __exit__(self, *error: Any) -> bool:
+    def __exit__(self, *error: Any) -> None:
         self.kind.__enter__, self.kind.__exit__ = self.enter, self.exit
-        return False
 
 
 def records() -> Any:
