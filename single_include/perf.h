@@ -289,6 +289,17 @@ PERF_FN const char *perf_status_text(perf_status s);
 #define PERF_TSAN_ 0
 #endif
 
+#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
+#define PERF_SANITIZED_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PERF_SANITIZED_ 1
+#endif
+#endif
+#ifndef PERF_SANITIZED_
+#define PERF_SANITIZED_ 0
+#endif
+
 /* GET, SET: relaxed, for counters with one writer: the code of plain ones on 64-bit machines, yet
  * no data race for the standard or ThreadSanitizer.  ACQ, REL: acquire and release.  The numbers
  * are __ATOMIC_RELAXED 0, ACQUIRE 2, RELEASE 3: their names cost 0.9 M instructions in C++.      */
@@ -371,12 +382,14 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
  *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
  *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
- *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_,
+ *   PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
- *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
+ *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
+ *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them     */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -395,6 +408,44 @@ PERF_FN const char *perf_status_text(perf_status s)
 PERF_HD_FN int perf_is_finite_(double x)
 {
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* |x| */
+PERF_FN double perf_fabs_(double x)
+{
+    if (x < 0.0)
+        return -x;
+    return x;
+}
+
+/* The smaller of two numbers; b if one is NaN. */
+PERF_FN double perf_least_(double a, double b)
+{
+    if (a < b)
+        return a;
+    return b;
+}
+
+/* The larger of two numbers; b if one is NaN. */
+PERF_FN double perf_most_(double a, double b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+
+/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
+PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+{
+    if (!(x > 0.0))
+        return otherwise;
+    return perf_most_(perf_least_(x, high), low);
+}
+
+/* 1: finite and above 0. */
+PERF_FN int perf_is_duration_(double x)
+{
+    return perf_is_finite_(x) && x > 0.0;
 }
 
 /* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
@@ -523,7 +574,7 @@ PERF_BEGIN_DECLS
     X(PERF_WARN_SHAPE,      18, "the two differ in shape: look at p95 and mean, too") \
     X(PERF_WARN_TURNS,      19, "in turns without leads the ratio is another: they share caches") \
     X(PERF_WARN_NAME,       20, "its name was cut to 255 bytes") \
-    X(PERF_WARN_PAUSES,     21, "pauses leave over 1 % open: the interval says how much")
+    X(PERF_WARN_PAUSES,     21, "the cost of pauses is uncertain by over 1 %: intervals hold that")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
 /* The bits by name; `warnings` fields hold any number of them. */
@@ -1005,6 +1056,9 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
     perf_ab_result   (*ab)(struct perf_loop_state_ *, int64_t left);    /* the others are NULL    */
     perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
     const char      *(*text)(perf_result *);
+    void             (*rates)(perf_loop *, double bytes, double items);
+    void             (*fail)(perf_loop *, const char *why);
+    void             (*counter)(perf_loop *, const char *name, double value);
     void             (*accuracy)(struct perf_loop_state_ *, perf_accuracy seen);
     void             (*name)(struct perf_loop_state_ *, int variant, const char *name);
 } perf_loop_engine_;
@@ -1266,6 +1320,238 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
 #endif
 #endif
 
+/* ==== perf_case.h ==== */
+/* perf_case.h - benchmarks that a program finds by itself: PERF_BENCH and its kin.
+ *
+ *     #include "perf_bench.h"                  // brings this header; one file has PERF_MAIN
+ *     PERF_BENCH(copy_4k)
+ *     {
+ *         static char from[4096], to[4096];
+ *         perf_keep(from);                     // a static that nobody writes would be a constant
+ *         while (perf_bench_next(&b)) {        // b comes with PERF_BENCH
+ *             memcpy(to, from, sizeof to);
+ *             perf_keep(to);
+ *         }
+ *     }
+ *
+ * The program: one file says `#define PERF_MAIN 1` above `#include "perf.h"`, see perf_main.h.
+ * Benchmarks register by constructor functions: main() does not see those of a shared object.
+ * Sections (search for ">>"):  cases  internal  private  c++
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CASE_H
+#define PERF_CASE_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>cases -------------------------------------------------------------------------------------
+ *     PERF_BENCH(name)                     { ... while (perf_bench_next(&b)) ... }
+ *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
+ *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
+ *                                          From 0 on: 0, then 1, 2, 4 ...
+ *                                          Five sizes or more get their growth named: O(n log n)
+ *     PERF_BENCH_ARGS(name, count, ...)    the same for each tuple of `count` whole numbers, as
+ *                                          {4096, 1}, {4096, 8}: `arg` points to its numbers, and
+ *                                          the entry is called name/4096/8
+ *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling; 1 to
+ *                                          256); they start together, measure for the whole budget;
+ *                                          `thread` is 0, 1, ..., `threads` is how many.  The rates
+ *                                          of all threads add up
+ * C++11 and later:
+ *     PERF_BENCH_T(name, types...)         the same for each type T of the list: name<int>, ...
+ *     PERF_BENCH_F(fixture, name)          the body is a member of a struct that inherits from
+ *                                          `fixture`.  Each run makes one: the constructor sets up,
+ *                                          the destructor cleans up
+ * Code before the loop is not timed.  `b` is a local of yours: pass &b to functions of perf.h only.
+ * Names are identifiers, each once in a file.  The same name in another file of the program becomes
+ * "name (2)".                                                                                    */
+#define PERF_BENCH(name) PERF_CASE_(name, 'b', perf_1_, perf_2_, perf_3_, PERF_NULL_, 0, 0)
+#define PERF_BENCH_N(name, low, high)                                                             \
+    PERF_CASE_(name, 'n', n, perf_2_, perf_3_, PERF_NULL_, low, high)
+#define PERF_BENCH_ARGS(name, count, ...)                                                         \
+    static const int64_t PERF_CAT_(perf_case_arg_, name)[][count] = {__VA_ARGS__};                \
+    PERF_CASE_(name, 'a', perf_1_, perf_2_, arg, PERF_CAT_(perf_case_arg_, name)[0], count,       \
+               sizeof PERF_CAT_(perf_case_arg_, name) / sizeof *PERF_CAT_(perf_case_arg_, name))
+#define PERF_BENCH_THREADS(name, low, high)                                                       \
+    PERF_CASE_(name, 't', thread, threads, perf_3_, PERF_NULL_, low, high)
+
+/* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop.  Those
+ * of threads add up.  Values outside 0 .. 1e30 make the benchmark fail.                          */
+PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
+
+/* Says that the body is wrong: in a benchmark, before, within or after its loop, which then ends.
+ * The result is PERF_EFAILED without a time; `why` (kept, not copied; NULL: nothing) stands below
+ * its row.  The other benchmarks run, and the program ends with status 2.
+ *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
+PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
+
+/* Adds a number of your own to this run: to its row, our JSON, Google's and Go's.  Call it before,
+ * in or after the loop.  Of one name the last value counts; those of threads are added up.  There
+ * is room for 16 names of 39 bytes, which are copied; with one more the benchmark fails.         */
+PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_case_  a registered benchmark                                                           */
+
+/* >>private ----------------------------------------------------------------------------------- */
+
+#define PERF_UNUSED_ PERF_ATTR_((__unused__))
+
+typedef struct perf_case_ {
+    struct perf_case_ *next;
+    const char        *name, *file;
+    int                line;
+    char               kind;            /* b, n, a, t: which macro made it                        */
+    void (*run)(perf_bench b, size_t first, size_t second, const int64_t *third);
+    const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
+    size_t             low, high;
+} perf_case_;
+
+/* The cases of one image, in the order of registration. */
+#if !PERF_TCC_
+extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
+#endif
+PERF_WEAK_ perf_case_ *perf_cases_v1_;
+
+/* Files in the order of the linker, the cases of one file in the order of its lines. */
+PERF_FN void perf_case_add_(perf_case_ *c)
+{
+    perf_case_ **at = &perf_cases_v1_;
+
+    for (; *at; at = &(*at)->next)
+        if (!PERF_LIBC_(strcmp)((*at)->file, c->file) && (*at)->line > c->line)
+            break;
+    c->next = *at;
+    *at = c;
+}
+
+#define PERF_CASE_TAKES_(first, second, third)                                                    \
+    (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t first, PERF_UNUSED_ size_t second,            \
+     PERF_UNUSED_ const int64_t *third)
+#define PERF_CASE_(name, kind, first, second, third, arg, low, high)                              \
+    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third);           \
+    static perf_case_ PERF_CAT_(perf_case_, name) = {                                             \
+        PERF_NULL_, #name, __FILE__, __LINE__, kind, PERF_CAT_(perf_case_run_, name), arg, low,   \
+        high};                                                                                    \
+    PERF_ATTR_((__constructor__, __used__)) PERF_OURS_                                            \
+    static void PERF_CAT_(perf_case_add_, name)(void)                                             \
+    {                                                                                             \
+        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
+    }                                                                                             \
+    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third)
+
+PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
+{
+    if (b && !PERF_DISABLE)
+        perf_bench_engine_get_()->rates(b, bytes, items);
+}
+
+PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
+{
+    if (b && !PERF_DISABLE)
+        perf_bench_engine_get_()->fail(b, why);
+}
+
+PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value)
+{
+    if (b && !PERF_DISABLE)
+        perf_bench_engine_get_()->counter(b, name, value);
+}
+
+PERF_END_DECLS
+
+/* >>c++: a case for each type, a case with a fixture ------------------------------------------- */
+
+#if defined(__cplusplus) && __cplusplus >= 201103L
+/* The body is a function template of T: one benchmark for each type after the name.              */
+#define PERF_BENCH_T(name, ...)                                                                   \
+    template <class T> static void PERF_CAT_(perf_case_run_, name)                                \
+        PERF_CASE_TAKES_(perf_1_, perf_2_, perf_3_);                                              \
+    namespace {                                                                                   \
+    template <class T> struct PERF_CAT_(perf_case_of_, name) {                                    \
+        static void run(perf_bench b, size_t, size_t, const int64_t *)                            \
+        {                                                                                         \
+            PERF_CAT_(perf_case_run_, name)<T>(b, 0, 0, PERF_NULL_);                              \
+        }                                                                                         \
+    };                                                                                            \
+    }                                                                                             \
+    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
+    {                                                                                             \
+        ::perf::cases_<PERF_CAT_(perf_case_of_, name), __VA_ARGS__>::add(#name, #__VA_ARGS__,     \
+                                                                         __FILE__, __LINE__);     \
+    }                                                                                             \
+    template <class T> static void PERF_CAT_(perf_case_run_, name)                                \
+        PERF_CASE_TAKES_(perf_1_, perf_2_, perf_3_)
+
+/* `fixture`: a class with a constructor without arguments; the body sees its members.            */
+#define PERF_BENCH_F(fixture, name)                                                               \
+    namespace {                                                                                   \
+    struct PERF_CAT_(perf_case_of_, name) : fixture {                                             \
+        void run PERF_CASE_TAKES_(perf_1_, perf_2_, perf_3_);                                     \
+    };                                                                                            \
+    }                                                                                             \
+    PERF_BENCH(name)                                                                              \
+    {                                                                                             \
+        PERF_CAT_(perf_case_of_, name) object;                                                    \
+        object.run(b, 0, 0, PERF_NULL_);                                                          \
+    }                                                                                             \
+    void PERF_CAT_(perf_case_of_, name)::run PERF_CASE_TAKES_(perf_1_, perf_2_, perf_3_)
+
+namespace perf {
+
+/* The end of the first type of a list: its first comma outside of brackets, or its end. */
+inline const char *first_type_(const char *types)
+{
+    int depth = 0;
+
+    for (; *types && (depth || *types != ','); types++) {
+        if (*types == '<' || *types == '(' || *types == '[')
+            depth++;
+        if (*types == '>' || *types == ')' || *types == ']')
+            depth--;
+    }
+    return types;
+}
+
+/* Registers a case for each type of a list, which `types` has as it was written. */
+template <template <class> class Run_, class... Types_> struct cases_ {
+    static void add(const char *, const char *, const char *, int)
+    {
+    }
+};
+
+template <template <class> class Run_, class First_, class... Rest_>
+struct cases_<Run_, First_, Rest_...> {
+    static void add(const char *name, const char *types, const char *file, int line)
+    {
+        static char       title[1024];          /* name<type>; the loop cuts it, with a note      */
+        static perf_case_ c;
+        const char       *end = first_type_(types), *from;
+        size_t            at = 0;
+
+        for (from = name; *from && at < sizeof title - 3; from++)
+            title[at++] = *from;
+        title[at++] = '<';
+        for (from = types; from < end && at < sizeof title - 2; from++)
+            title[at++] = *from;
+        title[at] = '>';
+        c.name = title;
+        c.file = file;
+        c.line = line;
+        c.kind = 'b';
+        c.run = Run_<First_>::run;
+        ::perf_case_add_(&c);
+        while (*end == ',' || *end == ' ')
+            end++;
+        cases_<Run_, Rest_...>::add(name, end, file, line);
+    }
+};
+
+} /* namespace perf */
+#endif
+
+#endif /* PERF_CASE_H */
+/* ==== perf_bench.h, continued ==== */
 #if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H)
 #endif
 #endif /* PERF_BENCH_H */
@@ -1343,6 +1629,1297 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
 #ifndef PERF_REGISTRY_H
 #define PERF_REGISTRY_H
 
+/* ==== perf_file.h ==== */
+/* perf_file.h - a file that appears whole or not at all, and only where it should.
+ *
+ *   perf_file_ f = PERF_ZERO;                       // f.durable = 1: on the disk when it returns
+ *   status = perf_file_save_("trace.json", &f, write_all, &state);
+ *
+ * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
+ * Sections (search for ">>"):  system  internal
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_FILE_H
+#define PERF_FILE_H
+
+/* ==== perf_text.h ==== */
+/* perf_text.h - a bounded writer of text, for the other headers.
+ *
+ *   char      line[80];
+ *   perf_out_ o = perf_out_open_(line, sizeof line);
+ *   perf_put_(&o, "load took ");
+ *   perf_put_ns_(&o, 1234);                                 // "load took 1.23 us"
+ *
+ * For the library itself.  It calls no printf: no locale, no stdio, and fast enough for traces.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_TEXT_H
+#define PERF_TEXT_H
+
+#include <stdarg.h>
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use; most write into a perf_out_ ----------
+ *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
+ *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
+ *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
+ *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
+ *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
+ *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
+ *   perf_put_clean_  a name without control characters and broken bytes
+ *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
+ *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
+ *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
+ *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
+ *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
+ *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
+ *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
+ *   perf_putf_, perf_putv_  by a format, see below
+ *   perf_digits_, perf_digits_us_  digits in memory
+ *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
+
+typedef struct perf_out_ {
+    char  *p;           /* where to write; NULL with cap 0 only counts                            */
+    size_t len;         /* characters asked for so far, also past the end                         */
+    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
+    int    width;       /* columns of the screen; 0: as many as there are                         */
+    int    style;       /* what it can show: PERF_BARS_, PERF_COLOR_                              */
+    int    grows;       /* 1: p comes from PERF_MALLOC, and is replaced by more when it is full   */
+    int    failed;      /* 1: there was no memory to grow; the text is cut                        */
+} perf_out_;
+enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
+
+/* Writes a format of printf; compilers check the arguments.  Only these letters exist:
+ *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
+ * %10.3f, %*s: right-aligned, after at least one blank.  %-20s: cut or padded to 20 columns;
+ * %.20s: cut (perf_put_cut_).  Times, bytes and JSON have calls of their own, see >>internal.    */
+PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 2, 3)));
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* ---- plain text ---- */
+
+/* A text in `cap` bytes at `out`; NULL: it only counts. */
+PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = out;
+    o.cap = out ? cap : 0;
+    if (o.cap)
+        *out = '\0';
+    return o;
+}
+
+/* Doubles the room of a text that grows. */
+PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
+{
+    size_t cap = o->cap ? 2 * o->cap : 4096;
+    char  *more = PERF_CAST_(char *, PERF_MALLOC(cap));
+
+    if (!more) {
+        o->grows = 0;
+        o->failed = 1;
+        return;
+    }
+    more[0] = '\0';
+    if (o->p)
+        PERF_LIBC_(memcpy)(more, o->p, o->len + 1);
+    PERF_FREE(o->p);
+    o->p = more;
+    o->cap = cap;
+}
+
+PERF_FN void perf_put_char_(perf_out_ *o, char c)
+{
+    if (o->grows && o->len + 1 >= o->cap)
+        perf_out_more_(o);
+    if (o->len + 1 < o->cap) {
+        o->p[o->len] = c;
+        o->p[o->len + 1] = '\0';
+    }
+    o->len++;
+}
+
+PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
+{
+    while (n--)
+        perf_put_char_(o, *s++);
+}
+
+PERF_FN void perf_put_(perf_out_ *o, const char *s)
+{
+    perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
+}
+
+PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *o, size_t n)
+{
+    for (; n; n--)
+        perf_put_char_(o, ' ');
+}
+
+/* ---- numbers ---- */
+
+/* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
+PERF_FN char *perf_digits_(char *p, uint64_t v)
+{
+    static const char two[] =                   /* the time of a trace is mostly that of digits   */
+        "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
+        "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
+        "888990919293949596979899";
+    char text[40], *q = text + 20;
+
+    do {
+        PERF_LIBC_(memcpy)(q -= 2, two + v % 100 * 2, 2);
+        v /= 100;
+    } while (v);
+    q += *q == '0';
+    PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
+    return p + (text + 20 - q);
+}
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+{
+    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
+
+    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    end[0] = end[-1];                           /* the last three move behind the point           */
+    end[-1] = end[-2];
+    end[-2] = end[-3];
+    end[-3] = '.';
+    return end + 1;
+}
+
+PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+{
+    char digits[20];
+
+    perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
+}
+
+/* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
+PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
+
+/* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
+PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
+{
+    uint64_t scale = 1, whole, frac;
+    int      i;
+
+    if (perf_is_nan_(x)) {
+        perf_put_(o, "nan");
+        return;
+    }
+    if (perf_bits_(x) >> 63) {
+        perf_put_char_(o, '-');
+        x = -x;
+    }
+    if (!perf_is_finite_(x)) {
+        perf_put_(o, "inf");
+        return;
+    }
+    if (x >= 1e18) {                            /* too large for the split below                  */
+        perf_put_huge_(o, x, decimals);
+        return;
+    }
+    for (i = 0; i < decimals; i++)
+        scale *= 10;
+    whole = PERF_CAST_(uint64_t, x);
+    frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
+    if (frac >= scale) {
+        whole++;
+        frac -= scale;
+    }
+    perf_put_u64_(o, whole);
+    if (decimals > 0) {
+        perf_put_char_(o, '.');
+        while ((scale /= 10) > 1 && frac < scale)
+            perf_put_char_(o, '0');
+        perf_put_u64_(o, frac);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
+{
+    int tens = 0;
+
+    for (; x >= 10.0; tens++)
+        x /= 10.0;
+    if (decimals > 6)
+        decimals = 6;
+    if (decimals < 2)
+        decimals = 2;
+    perf_put_fixed_(o, x, decimals);
+    perf_put_char_(o, 'e');
+    perf_put_u64_(o, PERF_CAST_(uint64_t, tens));
+}
+
+/* The text `before`, then x as perf_put_fixed_ does. */
+PERF_COLD_FN_ void perf_put_number_(perf_out_ *o, const char *before, double x, int decimals)
+{
+    perf_put_(o, before);
+    perf_put_fixed_(o, x, decimals);
+}
+
+/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
+PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
+{
+    static const char *const unit[] = {" ns", " us", " ms", " s"};
+    double                   size = ns < 0 ? -ns : ns;
+    int                      i = 0, decimals = 0;
+
+    for (; i < 3 && size >= 999.5; i++) {
+        size /= 1000;
+        ns /= 1000;
+    }
+    if (size < 99.95)
+        decimals = 1;
+    if (size < 9.995)
+        decimals = 2;
+    perf_put_fixed_(o, ns, decimals);
+    perf_put_(o, unit[i]);
+}
+
+/* "512 B", "1.5 MiB", "200 GiB". */
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
+{
+    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    double                   size = bytes < 0 ? -bytes : bytes;
+    int                      i = 0;
+
+    for (; i < 4 && size >= 1023.5; i++) {
+        size /= 1024;
+        bytes /= 1024;
+    }
+    perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
+    perf_put_(o, unit[i]);
+}
+
+/* ---- numbers and words read ---- */
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++) {
+        int letter = *s;
+        if (letter >= 'A' && letter <= 'Z')
+            letter += 'a' - 'A';
+        if (letter != *word)
+            return PERF_NULL_;
+    }
+    return s;
+}
+
+/* A plain decimal number of at most 14 digits; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
+    int    digits = 0;
+
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
+        }
+    *out = x;
+    if (unit > 0.0)
+        *out = x / unit;
+    if (digits == 0 || digits == 15)
+        return PERF_NULL_;
+    return s;
+}
+
+/* ---- names: the one place that knows UTF-8 ---- */
+
+#define PERF_NAME_MAX_ 255             /* bytes of a name that are kept                          */
+
+/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
+{
+    uint32_t n = 0;
+
+    while (name[n] && n < most)
+        n++;
+    if (name[n])
+        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
+            n--;
+    return n;
+}
+
+#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
+
+/* A character: how many bytes it has, 1 if it is broken. */
+typedef struct perf_char_ {
+    int      bytes;
+    int      broken;            /* 1: a byte that is no UTF-8                                     */
+    int      control;           /* 1: U+0000..001F, 007F, 0080..009F: a terminal obeys them       */
+    uint32_t code;              /* of Unicode; of a broken one its byte                           */
+} perf_char_;
+
+/* The character that begins at s; *s is not 0. */
+PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t              first = PERF_CAST_(unsigned char, *s);
+    perf_char_            c = {1, 0, 0, 0};
+    int                   i, bytes = 1, whole = 1;
+
+    c.code = first;
+    c.broken = first >= 0x80;
+    if (first >= 0xc2 && first < 0xe0)
+        bytes = 2;
+    else if (first >= 0xe0 && first < 0xf0)
+        bytes = 3;
+    else if (first >= 0xf0 && first < 0xf5)
+        bytes = 4;
+    if (bytes > 1) {
+        uint32_t code = first & (0xffu >> (bytes + 1));
+        for (i = 1; i < bytes && whole; i++) {
+            whole = (s[i] & 0xc0) == 0x80;
+            code = code << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
+        }
+        whole = whole && code >= least[bytes] && code <= 0x10ffff &&
+                (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
+        if (whole) {
+            c.bytes = bytes;
+            c.broken = 0;
+            c.code = code;
+        }
+    }
+    c.control = !c.broken && (c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0));
+    return c;
+}
+
+/* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
+ * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
+PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
+{
+    static const uint32_t block[][3] = {        /* first, last, columns                           */
+        {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
+        {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
+        {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
+        {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2}};
+    size_t i;
+
+    for (i = 0; i < sizeof block / sizeof *block; i++)
+        if (c.code >= block[i][0] && c.code <= block[i][1])
+            return block[i][2];
+    return 1;
+}
+
+/* Writes a text with `control` for each control character, '?' for each byte that is no UTF-8.
+ * control 0: such characters stay as they are.                                                   */
+PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
+{
+    perf_char_ c;
+
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken)
+            perf_put_char_(o, '?');
+        else if (c.control && control)
+            perf_put_char_(o, control);
+        else
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+    }
+}
+
+/* Columns of a terminal that a name takes. */
+PERF_COLD_FN_ size_t perf_columns_(const char *name)
+{
+    size_t      columns = 0;
+    perf_char_  c;
+
+    for (; *name; name += c.bytes) {
+        c = perf_char_of_(name);
+        columns += perf_char_columns_(c);
+    }
+    return columns;
+}
+
+/* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
+ * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
+{
+    const int  cut = perf_columns_(name) > width;
+    size_t     shown = 0, wide;
+    perf_char_ c;
+
+    for (; *name; name += c.bytes, shown += wide) {
+        c = perf_char_of_(name);
+        wide = perf_char_columns_(c);
+        if (cut && shown + wide + 3 > width)
+            break;
+        if (c.broken || c.control)
+            perf_put_char_(o, '?');
+        else
+            perf_put_n_(o, name, PERF_CAST_(size_t, c.bytes));
+    }
+    if (cut) {
+        perf_put_(o, "...");
+        shown += 3;
+    }
+    return shown < width ? width - shown : 0;
+}
+
+/* Fills a column with a name, and blanks.  A longer one is cut within: names of one family, types
+ * and paths, often differ at their end alone.                                                    */
+PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
+{
+    const size_t end = width / 3;               /* columns of the end of a cut name               */
+    size_t       left = perf_columns_(name), room = width;
+    perf_char_   c;
+
+    if (left > width && end > 3) {
+        room = end + perf_put_cut_(o, name, width - end);
+        for (; left > room; name += c.bytes) {
+            c = perf_char_of_(name);
+            left -= perf_char_columns_(c);
+        }
+    }
+    perf_put_blanks_(o, perf_put_cut_(o, name, room));
+}
+
+/* Right-aligned in `width` columns, after at least one blank. */
+PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+{
+    size_t n = PERF_LIBC_(strlen)(text);
+
+    do
+        perf_put_char_(o, ' ');
+    while (++n < width);
+    perf_put_(o, text);
+}
+
+/* The same of numbers, right-aligned in `width` columns after at least one blank. */
+PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *o, double x, int decimals, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&cell, x, decimals);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *o, double ns, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_ns_(&cell, ns);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *o, double bytes, int width)
+{
+    char      text[48];
+    perf_out_ cell = perf_out_open_(text, sizeof text);
+
+    perf_put_bytes_(&cell, bytes);
+    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+}
+
+/* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
+{
+    static const char hex[] = "0123456789abcdef";
+    perf_char_        c;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\\ufffd");
+        } else if (c.control || c.code == '<') {
+            perf_put_(o, "\\u00");
+            perf_put_char_(o, hex[c.code >> 4]);
+            perf_put_char_(o, hex[c.code & 15]);
+        } else {
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* A name as a CSV field in quotes, which are doubled inside (RFC 4180).  Control characters but
+ * tabs and ends of lines become '?', broken bytes U+FFFD.  A spreadsheet would run a text that
+ * begins with = + - or @: such a one gets a ' before it.                                         */
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    if (*s && PERF_LIBC_(strchr)("=+-@", *s))
+        perf_put_char_(o, '\'');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.control && c.code != '\n' && c.code != '\t') {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"')
+                perf_put_char_(o, '"');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* The value of a label of OpenMetrics, in quotes. */
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.code == '\n') {
+            perf_put_(o, "\\n");
+        } else if (c.control) {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* The first names of many, each once. */
+typedef struct perf_few_ {
+    const char *name[8];
+    size_t      n;
+} perf_few_;
+
+PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < few->n && PERF_LIBC_(strcmp)(few->name[i], name) != 0; i++) {
+    }
+    if (i == few->n && i < sizeof few->name / sizeof *few->name)
+        few->name[few->n++] = name;
+}
+
+/* ": load, decode\n" */
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+{
+    size_t i;
+
+    for (i = 0; i < few->n; i++) {
+        perf_put_(o, i ? ", " : ": ");
+        (void)perf_put_cut_(o, few->name[i], 40);
+    }
+    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+}
+
+/* ---- tables ---- */
+
+/* One column of a table. */
+typedef struct perf_column_ {
+    const char *title;
+    int         width;          /* characters, with the blank before it                           */
+    char        leaves;         /* of a narrow screen: 'a' first, then 'b', ...; 0: it stays      */
+    char        bar;            /* 1: only where bars are drawn                                   */
+} perf_column_;
+
+/* A table as wide as the screen; its first column holds names. */
+typedef struct perf_table_ {
+    perf_out_          *out;
+    const perf_column_ *column;
+    int                 columns;        /* at most 16                                             */
+    int                 at;             /* the column of the next cell                            */
+    int                 name;           /* width of the names: 20 at least where that fits        */
+    char                shown[16];
+} perf_table_;
+
+/* Leaves out columns until the rest fits, then makes the names shorter. */
+PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *o, const perf_column_ *column, int columns)
+{
+    perf_table_ t = PERF_ZERO;
+    int         i, used = 0, wanted, fits = 0;
+    char        gone = 'a' - 1;
+
+    t.out = o;
+    t.column = column;
+    t.columns = columns;
+    t.name = column[0].width;
+    for (; !fits && gone <= 'z'; gone++) {
+        for (i = used = 0; i < columns; i++) {
+            const int leaves = column[i].leaves && column[i].leaves <= gone;
+            t.shown[i] = !leaves && (!column[i].bar || (o->style & PERF_BARS_));
+            if (t.shown[i])
+                used += column[i].width;
+        }
+        wanted = used - t.name + 20;
+        fits = !o->width || wanted <= o->width;
+    }
+    if (o->width && used > o->width)
+        t.name -= used - o->width;
+    if (t.name < 8)
+        t.name = 8;
+    return t;
+}
+
+/* The width of the next cell of a row, from left to right; 0: its column is left out. */
+PERF_COLD_FN_ int perf_cell_width_(perf_table_ *t)
+{
+    const int at = t->at++;
+
+    return t->shown[at] ? t->column[at].width : 0;
+}
+
+/* A name in the first column, a text in others. */
+PERF_COLD_FN_ void perf_cell_text_(perf_table_ *t, const char *text)
+{
+    const int first = t->at == 0, width = perf_cell_width_(t);
+
+    if (first)
+        perf_put_padded_(t->out, text, PERF_CAST_(size_t, t->name));
+    else if (width)
+        perf_put_cell_(t->out, text, PERF_CAST_(size_t, width));
+}
+
+PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *t, double x, int decimals)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_fixed_in_(t->out, x, decimals, width);
+}
+
+PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *t, double ns)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_ns_in_(t->out, ns, width);
+}
+
+PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *t, double bytes)
+{
+    const int width = perf_cell_width_(t);
+
+    if (width)
+        perf_put_bytes_in_(t->out, bytes, width);
+}
+
+PERF_COLD_FN_ void perf_row_end_(perf_table_ *t)
+{
+    t->at = 0;
+    perf_put_char_(t->out, '\n');
+}
+
+/* The row of titles. */
+PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
+{
+    int i;
+
+    for (i = 0; i < t->columns; i++)
+        perf_cell_text_(t, t->column[i].title);
+    perf_row_end_(t);
+}
+
+/* ---- by a format ---- */
+
+/* What stands between a % and its letter; -1: not given. */
+typedef struct perf_spec_ {
+    int left, width, precision;
+} perf_spec_;
+
+/* Reads a number, or takes the argument that a * stands for; returns what follows it. */
+PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int *n)
+{
+    if (*format == '*') {
+        *n = va_arg(*a, int);
+        return format + 1;
+    }
+    for (*n = 0; *format >= '0' && *format <= '9'; format++)
+        *n = 10 * *n + (*format - '0');
+    return format;
+}
+
+/* A text as a spec says: cut, padded, or a cell. */
+PERF_COLD_FN_ void perf_put_spec_(perf_out_ *o, const char *s, perf_spec_ spec)
+{
+    if (spec.left)
+        perf_put_padded_(o, s, PERF_CAST_(size_t, spec.width));
+    else if (spec.precision > 0)
+        (void)perf_put_cut_(o, s, PERF_CAST_(size_t, spec.precision));
+    else if (spec.width)
+        perf_put_cell_(o, s, PERF_CAST_(size_t, spec.width));
+    else
+        perf_put_(o, s);
+}
+
+PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
+{
+    for (; *format; format++) {
+        char       text[48];
+        perf_out_  cell = perf_out_open_(text, sizeof text);
+        perf_spec_ spec = {0, 0, -1};
+
+        if (*format != '%' || *++format == '%') {
+            perf_put_char_(o, *format);
+            continue;
+        }
+        if (*format == '-') {
+            spec.left = 1;
+            format++;
+        }
+        format = perf_spec_number_(format, a, &spec.width);
+        if (*format == '.')
+            format = perf_spec_number_(format + 1, a, &spec.precision);
+        if (*format == 's') {
+            perf_put_spec_(o, va_arg(*a, const char *), spec);
+            continue;
+        }
+        if (*format == 'c')
+            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
+        else
+            perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
+        spec.precision = 0;
+        perf_put_spec_(o, text, spec);
+    }
+}
+
+PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+{
+    va_list a;
+
+    va_start(a, format);
+    perf_putv_(o, format, &a);
+    va_end(a);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_TEXT_H */
+/* ==== perf_file.h, continued ==== */
+
+/* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
+
+PERF_BEGIN_DECLS
+#if defined(_WIN32)
+#define perf_process_id_() UINT32_C(1)          /* nothing forks there                            */
+#else
+extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+#define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
+#endif
+#if PERF_LP64_UNIX_
+extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
+extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
+#if !PERF_TCC_                  /* weak: in older systems it has a library of its own             */
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+#endif
+#if defined(__linux__)
+struct perf_usage_ {            /* struct rusage                                                  */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
+    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
+};
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
+extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+#endif
+#endif
+PERF_END_DECLS
+
+/* Only glibc's FILE and a few functions: <stdio.h> would cost each user's compiler 10 million
+ * instructions, 16 million in C++.                                                               */
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__GLIBC__) && defined(__has_include)
+#if __has_include(<bits/types/FILE.h>)
+#define PERF_FEW_STDIO_
+#endif
+#endif
+#ifdef PERF_FEW_STDIO_
+#include <bits/types/FILE.h>
+PERF_BEGIN_DECLS
+extern FILE  *perf_stderr_ __asm__(PERF_SYM_("stderr"));
+extern size_t perf_fwrite_(const void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fwrite"));
+extern int    perf_fflush_(FILE *) __asm__(PERF_SYM_("fflush"));
+extern int    perf_fclose_(FILE *) __asm__(PERF_SYM_("fclose"));
+extern int    perf_remove_(const char *) __asm__(PERF_SYM_("remove"));
+extern int    perf_rename_(const char *, const char *) __asm__(PERF_SYM_("rename"));
+PERF_END_DECLS
+#else
+#include <stdio.h>
+#define perf_stderr_ stderr
+#define perf_fwrite_ fwrite
+#define perf_fflush_ fflush
+#define perf_fclose_ fclose
+#define perf_remove_ remove
+#define perf_rename_ rename
+#endif
+
+#if defined(__unix__) || defined(__APPLE__)
+#define PERF_POSIX_FILES_ 1
+#else
+#define PERF_POSIX_FILES_ 0
+#endif
+
+#if PERF_POSIX_FILES_
+#if defined(__linux__) && PERF_LP64_UNIX_ &&                                                      \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+/* Flags and layout of the kernel, which cannot change: <fcntl.h> and <sys/stat.h> would cost the
+ * compiler of every user 4.7 M instructions.                                                     */
+#define PERF_O_CREAT_   0100
+#define PERF_O_EXCL_    0200
+#define PERF_O_TRUNC_   01000
+#define PERF_O_NONBLOCK_ 04000
+#define PERF_O_CLOEXEC_ 02000000
+#if defined(__aarch64__)
+#define PERF_O_NOFOLLOW_ 0100000
+#else
+#define PERF_O_NOFOLLOW_ 0400000
+#endif
+PERF_BEGIN_DECLS
+struct perf_inode_ {
+    uint64_t dev, ino;
+#if defined(__x86_64__)
+    uint64_t nlink;
+#endif
+    uint32_t st_mode;
+    uint64_t rest[32];
+};
+extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
+PERF_END_DECLS
+#else
+#include <fcntl.h>
+#include <sys/stat.h>
+#define PERF_O_CREAT_  O_CREAT
+#define PERF_O_EXCL_   O_EXCL
+#define PERF_O_TRUNC_  O_TRUNC
+#define PERF_O_NONBLOCK_ O_NONBLOCK
+#if defined(O_NOFOLLOW) && defined(O_CLOEXEC)
+#define PERF_O_NOFOLLOW_ O_NOFOLLOW
+#define PERF_O_CLOEXEC_  O_CLOEXEC
+#elif defined(__O_NOFOLLOW) && defined(__O_CLOEXEC)     /* glibc in strict C99                    */
+#define PERF_O_NOFOLLOW_ __O_NOFOLLOW
+#define PERF_O_CLOEXEC_  __O_CLOEXEC
+#else
+#define PERF_O_NOFOLLOW_ 0      /* O_EXCL alone follows no link either                            */
+#define PERF_O_CLOEXEC_  0
+#endif
+#define perf_inode_ stat
+#define perf_stat_  stat
+#endif
+#if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
+#define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
+#endif
+#define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
+
+PERF_BEGIN_DECLS
+extern int   perf_open_(const char *, int, ...) __asm__(PERF_SYM_("open"));
+extern int   perf_close_(int) __asm__(PERF_SYM_("close"));
+extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
+extern int   perf_fcntl_(int, int, ...) __asm__(PERF_SYM_("fcntl"));
+extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
+extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
+extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
+extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
+extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
+extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
+#if PERF_LP64_UNIX_             /* elsewhere an off_t may be longer than a long                   */
+extern long perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
+extern void perf_flockfile_(FILE *) __asm__(PERF_SYM_("flockfile"));
+extern void perf_funlockfile_(FILE *) __asm__(PERF_SYM_("funlockfile"));
+#endif
+#ifdef PERF_SIG_BLOCK_
+extern int perf_sigmask_(int, const unsigned long *, unsigned long *)
+    __asm__(PERF_SYM_("sigprocmask"));
+extern int perf_sigpending_(unsigned long *) __asm__(PERF_SYM_("sigpending"));
+extern int perf_sigtimedwait_(const unsigned long *, void *, const long *)
+    __asm__(PERF_SYM_("sigtimedwait"));
+#endif
+PERF_END_DECLS
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_file_  a file being written: all zero at first, but for `durable`
+ *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
+ *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
+ *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
+ *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
+ *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
+ *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
+ *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
+ *   perf_process_id_  who is running; perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_,
+ *       perf_mmap_, perf_dlopen_: of the system
+ *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
+
+typedef struct perf_file_ {
+    FILE    *file;
+    char    *p, *begin, *limit; /* next character; buffer; past limit: flush                      */
+    int      failed;            /* 1: a write has failed, and it stays so                         */
+    int      durable;           /* 1: on the disk before it replaces the old one                  */
+    int      direct;            /* 1: a device, pipe or /dev/stdout, written in its place         */
+    int      fd;                /* -1: none, as on systems without POSIX files                    */
+    int      starved;           /* 1: there was no memory for its name                            */
+    char    *part;              /* its name while it is written                                   */
+    uint64_t written;           /* bytes                                                          */
+} perf_file_;
+#define PERF_FILE_BYTES_  262144
+#define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
+
+#if PERF_LP64_UNIX_
+#define PERF_EINTR_  4          /* on every system                                                */
+#define PERF_ESPIPE_ 29
+
+/* The descriptor of a stream that cannot be read again: pipe, terminal, socket.  -1: not such. */
+PERF_COLD_FN_ int perf_out_pipe_(FILE *file)
+{
+    const int error = PERF_ERRNO_;
+    int       fd = perf_fileno_(file);
+
+    if (fd >= 0 && (perf_lseek_(fd, 0, 1) >= 0 || PERF_ERRNO_ != PERF_ESPIPE_))
+        fd = -1;
+    PERF_ERRNO_ = error;
+    return fd;
+}
+
+/* All n bytes; 0: failed.  A signal in between ends nothing. */
+PERF_COLD_FN_ int perf_fd_write_all_(int fd, const char *s, size_t n)
+{
+    while (n) {
+        long wrote = perf_fd_write_(fd, s, n);
+        if (wrote == 0 || (wrote < 0 && PERF_ERRNO_ != PERF_EINTR_))
+            return 0;
+        if (wrote > 0) {
+            s += wrote;
+            n -= PERF_CAST_(size_t, wrote);
+        }
+    }
+    return 1;
+}
+#endif
+
+/* Writes n bytes to the stream; 0: failed.  A C library loses what a signal interrupts on its way
+ * into a pipe, so there it is written past the stream's buffer.                                  */
+PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *s, size_t n)
+{
+#if PERF_LP64_UNIX_
+    const int fd = n ? perf_out_pipe_(file) : -1;
+    int       ok;
+
+    if (fd >= 0) {
+        perf_flockfile_(file);
+        ok = !perf_fflush_(file) && perf_fd_write_all_(fd, s, n);
+        perf_funlockfile_(file);
+        return ok;
+    }
+#endif
+    return perf_fwrite_(s, 1, n, file) == n;
+}
+
+/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
+ * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
+ * with it, and would end the host, is taken back.                                                */
+PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int closes)
+{
+    int ok;
+#ifdef PERF_SIG_BLOCK_
+    unsigned long hold[32] = {0}, was[32] = {0}, pending[32] = {0};     /* sigset_t is shorter   */
+    const long    now[4] = {0, 0, 0, 0};
+
+    (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
+    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
+    (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
+#endif
+    ok = perf_out_bytes_(file, s, n);
+    if (closes)
+        ok = !perf_fclose_(file) && ok;
+    else
+        ok = !perf_fflush_(file) && ok;
+#ifdef PERF_SIG_BLOCK_
+    if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])
+        (void)perf_sigtimedwait_(hold, PERF_NULL_, now);
+    (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, was, PERF_NULL_);
+#endif
+    return ok;
+}
+
+PERF_COLD_FN_ void perf_file_close_(perf_file_ *f)
+{
+    f->failed |= f->file && !perf_out_write_(f->file, "", 0, 1);
+    f->file = PERF_NULL_;
+}
+
+/* Writes out the buffer: for those who write at p themselves, when they are past limit. */
+PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+{
+    size_t n = PERF_CAST_(size_t, f->p - f->begin);
+
+    f->failed |= n && !perf_out_write_(f->file, f->begin, n, 0);
+    f->written += n;
+    f->p = f->begin;
+}
+
+PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
+{
+    size_t n = PERF_LIBC_(strlen)(s);
+
+    PERF_LIBC_(memcpy)(f->p, s, n);
+    f->p += n;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+/* A text to be appended to the file, at most 3 * PERF_FILE_RECORD_ bytes; then perf_file_wrote_. */
+PERF_FN perf_out_ perf_file_out_(const perf_file_ *f)
+{
+    return perf_out_open_(f->p, 3 * PERF_FILE_RECORD_);
+}
+
+PERF_FN void perf_file_wrote_(perf_file_ *f, const perf_out_ *o)
+{
+    f->p += o->len;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+/* A text as a JSON string. */
+PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *text)
+{
+    perf_out_ o = perf_file_out_(f);
+
+    perf_put_json_(&o, text);
+    perf_file_wrote_(f, &o);
+}
+
+PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 2, 3)));
+PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
+{
+    perf_out_ o = perf_file_out_(f);
+    va_list   a;
+
+    va_start(a, format);
+    perf_putv_(&o, format, &a);
+    va_end(a);
+    perf_file_wrote_(f, &o);
+}
+
+enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
+
+/* What stands at `path`.  *mode: the permissions of a regular file that is no link; else 0.  Links
+ * are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like mean what they point to.   */
+PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ s;
+    char              c;
+    int               linked, special;
+
+    *mode = 0;
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    if (perf_stat_(path, &s))
+        return PERF_FILE_NONE_;
+    linked = perf_readlink_(path, &c, 1) >= 0;
+    special = !PERF_LIBC_(strncmp)(path, "/proc/", 6) ||
+              (!PERF_LIBC_(strncmp)(path, "/dev/", 5) && PERF_LIBC_(strncmp)(path, "/dev/shm/", 9));
+    if (!PERF_S_REGULAR_(s.st_mode) || (linked && special))
+        return PERF_FILE_DIRECT_;
+    if (!linked)
+        *mode = PERF_CAST_(unsigned, s.st_mode) & 0777;
+    return PERF_FILE_REGULAR_;
+#else
+    FILE *f = fopen(path, "rb");
+
+    *mode = 0;
+    if (f)
+        (void)fclose(f);
+    return f ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
+#endif
+}
+
+/* Opens a regular file to read.  NULL for all else: a pipe may never send, a device never end.  It
+ * does not wait for one that takes the file's place at this moment, either.                      */
+PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ s;
+    FILE              *file = PERF_NULL_;
+    int                fd = -1;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    if (!perf_stat_(path, &s) && PERF_S_REGULAR_(s.st_mode))
+        fd = perf_open_(path, PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
+    if (fd >= 0 && !(file = perf_fdopen_(fd, "rb")))
+        (void)perf_close_(fd);
+    return file;
+#else
+    return fopen(path, "rb");
+#endif
+}
+
+/* A number that nobody can guess.  No key: without /dev/urandom it is made from an address. */
+PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
+{
+    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
+#if PERF_POSIX_FILES_
+    int      fd = perf_open_("/dev/urandom", PERF_O_CLOEXEC_);
+
+    (void)!perf_fd_read_(fd, &x, sizeof x);     /* where this or the call before fails: x stays   */
+    (void)perf_close_(fd);
+#endif
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+/* Creates PATH.0123456789.part, a name not taken; a link that stands there is not followed. */
+PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned mode)
+{
+    FILE *file = PERF_NULL_;
+    int   turn;
+
+    for (turn = 0; turn < 16 && !file; turn++) {
+        perf_out_ name = perf_out_open_(f->part, PERF_LIBC_(strlen)(path) + 24);
+        perf_putf_(&name, "%s.%.0f.part", path, 1e9 + PERF_CAST_(double, perf_file_random_(turn) %
+                                                                 UINT64_C(9000000000)));
+#if PERF_POSIX_FILES_
+        f->fd = perf_open_(f->part, 2 | PERF_O_CREAT_ | PERF_O_EXCL_ | PERF_O_NOFOLLOW_ |
+                           PERF_O_CLOEXEC_, mode ? 0600 : 0666);
+        if (f->fd < 0)
+            continue;
+        if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
+            (void)perf_close_(f->fd);
+            (void)perf_remove_(f->part);
+            return PERF_NULL_;
+        }
+#else
+        (void)mode;
+        file = fopen(f->part, "w+b");
+#endif
+    }
+    return file;
+}
+
+PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
+{
+    unsigned mode;
+    int      kind = perf_file_kind_(path, &mode);
+
+    f->failed = 1;
+    f->fd = -1;
+    f->direct = kind == PERF_FILE_DIRECT_;
+    f->file = PERF_NULL_;
+    f->part = PERF_CAST_(char *, PERF_MALLOC(PERF_LIBC_(strlen)(path) + 24));
+    f->starved = !f->part;
+    if (f->starved)
+        return 0;
+#if PERF_POSIX_FILES_
+    if (f->direct) {                            /* without O_CREAT: it may be gone meanwhile      */
+        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
+        if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
+            (void)perf_close_(f->fd);
+        if (f->file)                            /* open waited for no pipe; writes may wait       */
+            (void)perf_fcntl_(f->fd, 4, perf_fcntl_(f->fd, 3) & ~PERF_O_NONBLOCK_);    /* F_SETFL */
+    }
+#endif
+    if (!f->direct)
+        f->file = perf_file_beside_(f, path, mode);
+    f->failed = !f->file;
+    if (f->failed) {
+        PERF_FREE(f->part);
+        f->part = PERF_NULL_;
+    }
+    return !f->failed;
+}
+
+#if PERF_POSIX_FILES_
+/* Opens the folder of a file; -1: it cannot be.  With `turns` when nobody else has it so, or at
+ * last without: somebody may keep it for ever, and some file systems lock no folder (NFS).       */
+PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
+{
+    size_t n = PERF_LIBC_(strlen)(path);
+    char  *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
+    int    fd;
+
+    while (n && path[n - 1] != '/')
+        n--;
+    if (room)
+        PERF_LIBC_(memcpy)(PERF_CAST_(char *, PERF_LIBC_(memcpy)(room, path, n)) + n, ".", 2);
+    fd = room ? perf_open_(room, PERF_O_CLOEXEC_) : -1;
+    PERF_FREE(room);
+    while (fd >= 0 && turns-- && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
+           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35))        /* of Linux, of others                */
+        (void)perf_sched_yield_();
+    return fd;
+}
+#else
+#define perf_file_folder_(path, turns) (-1)
+#define perf_fsync_(fd)                0
+#define perf_close_(fd)                ((void)(fd))
+#endif
+
+PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
+{
+    f->failed |= f->durable && keep && !f->direct && perf_fsync_(f->fd);
+    perf_file_close_(f);
+#if defined(_WIN32)
+    if (keep && !f->failed)
+        (void)perf_remove_(path);               /* rename does not replace on Windows             */
+#endif
+    f->failed |= !f->direct && keep && !f->failed && perf_rename_(f->part, path);
+    if (!f->direct && (f->failed || !keep))
+        (void)perf_remove_(f->part);
+    else if (f->durable && !f->direct) {        /* or the name of a new file may be lost          */
+        f->fd = perf_file_folder_(path, 0);
+        (void)perf_fsync_(f->fd);               /* some file systems refuse: the file is there    */
+        (void)perf_close_(f->fd);
+    }
+    PERF_FREE(f->part);
+    f->part = PERF_NULL_;
+    return !f->failed;
+}
+
+/* Writes a file beside `path` by a callback, then renames it to `path`.  Of several processes or
+ * threads that save to one path, the last one wins.  f->durable may be set before.               */
+PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
+                                          void *with)
+{
+    char *buffer;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
+    if (!buffer)
+        return PERF_ENOMEM;
+    f->p = f->begin = buffer;
+    f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    if (perf_file_begin_(f, path)) {
+        write(with);
+        (void)perf_file_end_(f, path, 1);
+    }
+    PERF_FREE(buffer);
+    if (!f->failed)
+        return PERF_OK;
+    return f->starved ? PERF_ENOMEM : PERF_EIO;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_FILE_H */
+/* ==== perf_registry.h, continued ==== */
 /* ==== perf_scope.h ==== */
 /* perf_scope.h - marks what is timed: scopes, laps, spans, counters.
  *
@@ -1411,9 +2988,6 @@ PERF_FN uint64_t perf_ticks(void);
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
 PERF_FN uint64_t perf_now(void);
 
-/* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
-PERF_FN uint64_t perf_cpu_now(void);
-
 /* >>internal: what other headers may use --------------------------------------------------------
  *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
  *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
@@ -1461,11 +3035,6 @@ PERF_FN uint64_t perf_now(void)
 #endif
 }
 
-PERF_FN uint64_t perf_cpu_now(void)
-{
-    return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
-}
-
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
     (PERF_ARCH_X86_ || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64))
 #define PERF_COUNTER_ 1
@@ -1503,16 +3072,16 @@ PERF_END_DECLS
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.
  *   perf_site_  what a mark says, constant but for its id
- *   perf_recorder_  a thread; PERF_SELF_, PERF_SELF_AT_  the caller's or NULL
+ *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
  *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
- *   PERF_TEXT_MAX_  bytes of an instant's text; PERF_LOSSES_, PERF_LOSS_*_  what went wrong
+ *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
- *   perf_core_, perf_core_get_, perf_core_on_, perf_core_known_  the functions behind the marks
- *   PERF_UNHEARD_  said where a report was asked for, and none is made
+ *   perf_core_, perf_core_get_  the functions behind the marks
+ *   perf_tell_unheard_  says that a report was asked for, and none is made
  *   perf_calibration_, perf_pair_  readings of both clocks                                       */
 
 /* >>private: types, and how a core is found ---------------------------------------------------- */
@@ -1552,6 +3121,15 @@ typedef struct perf_calibration_ {
 
 struct perf_registry_;
 
+/* Does this image record?  Unlikely, so that gcc splits the path of a switched-off scope from the
+ * other one and tests once (2 instructions instead of 5); a scope that is on does not notice
+ * (measured).                                                                                    */
+#if PERF_DISABLE
+#define PERF_ON_() 0
+#else
+#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+#endif
+
 /* The one object every file of an image shares; zero until the first use. */
 typedef struct perf_anchor_ {
     uint32_t               size;
@@ -1568,15 +3146,13 @@ typedef struct perf_anchor_ {
 
 #if PERF_TCC_
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-#define PERF_SELF_    PERF_CAST_(perf_recorder_ *, 0)
-#define PERF_SELF_AT_ PERF_NULL_
+#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
 #else
 extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
-#define PERF_SELF_    perf_self_v1_
-#define PERF_SELF_AT_ &perf_self_v1_
+#define PERF_SELF_ perf_self_v1_
 #endif
 
 /* ---- what is kept of a name and of a thread ---- */
@@ -1592,8 +3168,6 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
-#define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
-#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
 
 /* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
  * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
@@ -1652,7 +3226,6 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_TEXT_MAX_        63    /* bytes                                                      */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
@@ -1851,20 +3424,37 @@ typedef struct perf_core_ {
 } perf_core_;
 
 #if PERF_ONE_CORE_
-/* Said where PERF_REPORT or PERF_TRACE is set and nobody in the process looks at it. */
-#define PERF_UNHEARD_ "perf.h: PERF_REPORT, PERF_TRACE need a file with PERF_AT_EXIT 1\n"
+/* Said where one of these is set and nobody in the process looks at it. */
+#define PERF_UNHEARD_ "perf.h: PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM need a file with " \
+                      "PERF_AT_EXIT 1\n"
+
+/* Does the environment ask for a report or a trace? */
+PERF_FN int perf_is_asked_(void)
+{
+    const char *asked = perf_getenv_any_("PERF_REPORT");
+
+    if (!asked)
+        asked = perf_getenv_any_("PERF_TRACE");
+    if (!asked)
+        asked = perf_getenv_any_("PERF_TRACE_STREAM");
+    return asked && *asked && *asked != '0';
+}
+
+/* Says that it does, and that nobody listens. */
+PERF_FN void perf_tell_unheard_(void)
+{
+    if (perf_is_asked_())
+        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+}
 
 /* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
  * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
-    const char  *asked = perf_getenv_any_("PERF_REPORT");
     perf_search_ s;
     uint32_t     was = 0;
     int          look;
 
-    if (!asked)
-        asked = perf_getenv_any_("PERF_TRACE");
     PERF_LIBC_(memset)(&s, 0, sizeof s);
     for (look = 0; look < 2 && !s.core; look++) {
         if (look)
@@ -1873,8 +3463,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
     }
     if (s.core)
         s.core->join(&perf_anchor_v1_);
-    else if (!was && asked && *asked && *asked != '0')
-        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+    else if (!was)
+        perf_tell_unheard_();
     return s.core;
 }
 
@@ -1886,25 +3476,9 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 
     return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
 }
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
-#define perf_core_known_ perf_core_get_
 #endif
-
-/* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
- * (2 instructions instead of 5); a scope that is on does not notice (measured).                  */
-#if PERF_DISABLE
-#define PERF_ON_() 0
-#else
-#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
-#endif
-
-/* The core for a mark that is no scope; NULL: nothing is to be recorded. */
-PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
-{
-    return PERF_ON_() ? perf_core_get_() : PERF_NULL_;
-}
 
 PERF_END_DECLS
 
@@ -2068,14 +3642,18 @@ enum {                          /* what a mark is                               
                   }))
 #endif
 
+/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
+ * switched off costs one compare (with one variable the end would have to read it back).         */
+#define PERF_SCOPE_(name, kind, n)                                                                \
+    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
+                 PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
+    PERF_SITE_(site, name, kind);                                                                 \
+    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
-#define PERF_AT_SITE_(name, kind, call)                                                           \
-    do {                                                                                          \
-        PERF_ONLY_LITERAL_(name)                                                                  \
-        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
-        call;                                                                                     \
-    } while (0)
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
  * refuse it; so does gcc where the jump enters the scope of a type of variable size.  That type
@@ -2089,16 +3667,12 @@ enum {                          /* what a mark is                               
     _Pragma("GCC diagnostic pop")
 #endif
 
-/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
- * switched off costs one compare (with one variable the end would have to read it back).         */
-#define PERF_SCOPE_(name, kind, n)                                                                \
-    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
-                 PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
-    PERF_SITE_(site, name, kind);                                                                 \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
-    perf_span_ span;                                                                              \
-    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
+#define PERF_AT_SITE_(name, kind, call)                                                           \
+    do {                                                                                          \
+        PERF_ONLY_LITERAL_(name)                                                                  \
+        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
+        call;                                                                                     \
+    } while (0)
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
@@ -2137,11 +3711,12 @@ PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
 #endif
 #endif
 
+/* The counter of a duration. */
+#define PERF_BUCKET_(cell, ticks)                                                                 \
+    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
 #define PERF_BUCKET_INDEX_(ticks)                                                                 \
     (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
-#define PERF_BUCKET_(cell, ticks)                                                                 \
-    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
 
 PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
 {
@@ -2161,6 +3736,17 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 #endif
     return at;
 }
+
+#if PERF_ONE_CORE_
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#else
+#define perf_core_known_ perf_core_get_
+#endif
+#if PERF_TCC_
+#define PERF_SELF_AT_ PERF_NULL_
+#else
+#define PERF_SELF_AT_ &perf_self_v1_
+#endif
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
@@ -2269,6 +3855,7 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 }
 
 #if defined(__cplusplus)
+#define PERF_OPEN_(open, span) const perf_guard_ open(span)
 struct perf_guard_ {
     perf_span_ *const span;
     PERF_OURS_ explicit perf_guard_(perf_span_ *s) : span(s)
@@ -2282,18 +3869,23 @@ struct perf_guard_ {
             perf_end_(span);
     }
 };
-#define PERF_OPEN_(open, span) const perf_guard_ open(span)
 #else
+#define PERF_OPEN_(open, span)                                                                    \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
 {
     if (*open)
         perf_end_(*open);
 }
-#define PERF_OPEN_(open, span)                                                                    \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 #endif
 
 /* ---- scopes by name ---- */
+
+/* The core for a mark that is no scope; NULL: nothing is to be recorded. */
+PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
+{
+    return PERF_ON_() ? perf_core_get_() : PERF_NULL_;
+}
 
 /* The site of a name that is no static object; NULL: nothing is to be recorded. */
 PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
@@ -2504,14 +4096,14 @@ public:
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * Types of what is kept until the process ends; perf_record.h says who may write what.
- *   perf_registry_  the one of the process; perf_name_, PERF_NAME_MAX_, PERF_NAMES_MAX_  a name
- *   perf_retired_, PERF_RETIRED_MAX_  events of an ended thread; perf_slot_  where cells are found
+ *   perf_registry_  the one of the process; perf_name_  a name
+ *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
- *   perf_source_  durations from elsewhere; perf_mark_, perf_usage_  use of the process
+ *   perf_source_  durations from elsewhere; perf_mark_  use of the process
  *   perf_loop_, PERF_COUNTERS_  a loop in r->results
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
- *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_, PERF_CHILD_STEP_  forked children
+ *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
  */
 
 /* >>private: types ----------------------------------------------------------------------------- */
@@ -2531,9 +4123,6 @@ typedef struct perf_name_ {     /* one name, never freed; scopes by name point t
     void              *handle;  /* the sink's                                                     */
 } perf_name_;
 
-#define PERF_NAME_MAX_  255
-#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
-
 /* What a thread is asked to do when it next comes to the cold path: bits of `request`. */
 enum { PERF_ASK_RESET_ = 1, PERF_ASK_TRACE_ = 2 };      /* TRACE: look at the switches again      */
 
@@ -2548,7 +4137,6 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
     uint64_t thread, number, count;
     char     name[32];          /* the events follow, newest first, and then the next of these    */
 } perf_retired_;
-#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
 
 typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
     struct perf_mark_ *next;
@@ -2591,15 +4179,6 @@ typedef struct perf_sink_ {
     void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
 } perf_sink_;
 
-#if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_usage_ {            /* struct rusage                                                  */
-    long user_s, user_us, system_s, system_us;
-    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
-    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
-};
-extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
-#endif
-
 /* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
  * already, further out, that is the open cell, which is not a child of the caller.               */
 typedef struct perf_slot_ {
@@ -2623,7 +4202,6 @@ typedef struct perf_source_ {
  * its names and cells from there, so its parents can count them, however the child has ended.    */
 
 #define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
-#define PERF_CHILD_STEP_   16384                        /* of a child's pools                     */
 
 typedef struct perf_shown_ {    /* a recorder of a child                                          */
     struct perf_shown_ *next;
@@ -3056,6 +4634,22 @@ PERF_BEGIN_DECLS
     ".balign 8\n.weak " symbol "\n.hidden " symbol "\n" symbol ":\n"                             \
     ".quad " table "\n.popsection\n.endif\n"
 
+/* The note: its sizes and type, the name of its owner, and how far away the table is. */
+#define PERF_LAYOUT_TEXT_                                                                         \
+    ".ifndef perf_layout_note_v1_\n"                                                              \
+    ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"                       \
+    ".balign 4\n"                                                                                 \
+    ".weak perf_layout_note_v1_\n"                                                                \
+    ".hidden perf_layout_note_v1_\n"                                                              \
+    "perf_layout_note_v1_:\n"                                                                     \
+    ".long 7, 8, 0x50455247\n"                                                                    \
+    ".asciz \"perf.h\"\n"                                                                         \
+    ".byte 0\n"                                                                                   \
+    ".quad " PERF_NOTE_ADDRESS_ " - .\n"                                                          \
+    ".popsection\n"                                                                               \
+    ".endif\n"                                                                                    \
+    ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
+
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
  * that is gone becomes ~0.  Writable, as core files leave out the pages that nobody can write.   */
@@ -3063,17 +4657,14 @@ PERF_COLD_FN_ void perf_layout_note_(void)
 {
     static size_t layout[] = {
         PERF_LAYOUT_WORD_, PERF_LAYOUT_VERSION_, PERF_CELL_BITS_, PERF_LATE_, PERF_LOSSES_,
-        __builtin_offsetof(perf_anchor_, registry),
-        __builtin_offsetof(perf_anchor_, clock.first),
-        __builtin_offsetof(perf_anchor_, clock.length),
-        sizeof(perf_name_), __builtin_offsetof(perf_name_, site.file),
-        __builtin_offsetof(perf_name_, site.line), __builtin_offsetof(perf_name_, length),
-        __builtin_offsetof(perf_name_, kind),
+        __builtin_offsetof(perf_anchor_, registry), __builtin_offsetof(perf_anchor_, clock.first),
+        __builtin_offsetof(perf_anchor_, clock.length), sizeof(perf_name_),
+        __builtin_offsetof(perf_name_, site.file), __builtin_offsetof(perf_name_, site.line),
+        __builtin_offsetof(perf_name_, length), __builtin_offsetof(perf_name_, kind),
         sizeof(perf_registry_), __builtin_offsetof(perf_registry_, process),
         __builtin_offsetof(perf_registry_, clock), __builtin_offsetof(perf_registry_, warnings),
-        __builtin_offsetof(perf_registry_, ring_events),
-        __builtin_offsetof(perf_registry_, lost), __builtin_offsetof(perf_registry_, cut_names),
-        __builtin_offsetof(perf_registry_, retired),
+        __builtin_offsetof(perf_registry_, ring_events), __builtin_offsetof(perf_registry_, lost),
+        __builtin_offsetof(perf_registry_, cut_names), __builtin_offsetof(perf_registry_, retired),
         __builtin_offsetof(perf_registry_, retired_bytes),
         __builtin_offsetof(perf_registry_, retired_lost),
         __builtin_offsetof(perf_registry_, recorders), __builtin_offsetof(perf_registry_, names),
@@ -3086,13 +4677,12 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_recorder_, ring_lost),
         __builtin_offsetof(perf_recorder_, ring_more),
         __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
-        __builtin_offsetof(perf_recorder_, slots),
-        __builtin_offsetof(perf_recorder_, slots_used), __builtin_offsetof(perf_recorder_, slot),
-        __builtin_offsetof(perf_recorder_, request), __builtin_offsetof(perf_recorder_, birth),
-        __builtin_offsetof(perf_recorder_, thread), __builtin_offsetof(perf_recorder_, number),
-        __builtin_offsetof(perf_recorder_, losses), __builtin_offsetof(perf_recorder_, next),
-        __builtin_offsetof(perf_recorder_, home), __builtin_offsetof(perf_recorder_, gone),
-        __builtin_offsetof(perf_recorder_, foreign_track),
+        __builtin_offsetof(perf_recorder_, slots), __builtin_offsetof(perf_recorder_, slots_used),
+        __builtin_offsetof(perf_recorder_, slot), __builtin_offsetof(perf_recorder_, request),
+        __builtin_offsetof(perf_recorder_, birth), __builtin_offsetof(perf_recorder_, thread),
+        __builtin_offsetof(perf_recorder_, number), __builtin_offsetof(perf_recorder_, losses),
+        __builtin_offsetof(perf_recorder_, next), __builtin_offsetof(perf_recorder_, home),
+        __builtin_offsetof(perf_recorder_, gone), __builtin_offsetof(perf_recorder_, foreign_track),
         __builtin_offsetof(perf_recorder_, strayed), __builtin_offsetof(perf_recorder_, away),
         __builtin_offsetof(perf_recorder_, away_in), __builtin_offsetof(perf_recorder_, name),
         __builtin_offsetof(perf_recorder_, root),
@@ -3105,35 +4695,19 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_cell_, of.calls.gauge),
         __builtin_offsetof(perf_cell_, of.root.waiting),
         __builtin_offsetof(perf_cell_, of.root.again_open),
-        __builtin_offsetof(perf_cell_, of.root.older),
-        __builtin_offsetof(perf_buckets_, first), __builtin_offsetof(perf_buckets_, room),
-        __builtin_offsetof(perf_buckets_, n),
-        sizeof(perf_gauge_),
-        sizeof(perf_event_),
-        sizeof(perf_retired_), __builtin_offsetof(perf_retired_, name),
-        __builtin_offsetof(perf_scope, start), __builtin_offsetof(perf_scope, rec),
-        __builtin_offsetof(perf_scope, open), __builtin_offsetof(perf_scope, cell),
-        __builtin_offsetof(perf_registry_, off),
+        __builtin_offsetof(perf_cell_, of.root.older), __builtin_offsetof(perf_buckets_, first),
+        __builtin_offsetof(perf_buckets_, room), __builtin_offsetof(perf_buckets_, n),
+        sizeof(perf_gauge_), sizeof(perf_event_), sizeof(perf_retired_),
+        __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
+        __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
+        __builtin_offsetof(perf_scope, cell), __builtin_offsetof(perf_registry_, off),
         __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
         __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
         __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
         __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
         PERF_LAYOUT_WORD_};
 
-    __asm__ __volatile__(".ifndef perf_layout_note_v1_\n"
-                         ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"
-                         ".balign 4\n"
-                         ".weak perf_layout_note_v1_\n"
-                         ".hidden perf_layout_note_v1_\n"
-                         "perf_layout_note_v1_:\n"
-                         ".long 7, 8, 0x50455247\n"
-                         ".asciz \"perf.h\"\n"
-                         ".byte 0\n"
-                         ".quad " PERF_NOTE_ADDRESS_ " - .\n"
-                         ".popsection\n"
-                         ".endif\n"
-                         ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
-                         : : PERF_NOTE_OPERAND_(layout));
+    __asm__ __volatile__(PERF_LAYOUT_TEXT_ : : PERF_NOTE_OPERAND_(layout));
 }
 #else
 #define PERF_ENGINE_(symbol, table) PERF_CAST_(void, 0)
@@ -3181,7 +4755,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
- *   perf_name_length_  bytes of a name that are kept; perf_name_intern_ (lock held),
+ *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
@@ -3192,21 +4766,9 @@ PERF_FN perf_status perf_error(void);
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go
- *   perf_thread_id_, perf_process_id_  as the system has them; perf_syscall_  asks it            */
+ *   perf_thread_id_  as the system has it                                                        */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-#if !defined(_WIN32)
-extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
-#endif
-#if PERF_LP64_UNIX_
-extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
-extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
-extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
-#if defined(__linux__)
-extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
-#endif
-#endif
 
 /* The smaller and the larger of two counts. */
 PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
@@ -3259,14 +4821,9 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     visit(s, &perf_anchor_v1_);
 }
 
-#if PERF_LP64_UNIX_ && !PERF_TCC_
-/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
-extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
-#endif
-
 #if PERF_NOTES_
 extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
-    PERF_ATTR_((__weak__));
+    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
 
 /* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
  * nothing is ever unloaded, and the program itself cannot be opened.                             */
@@ -3383,6 +4940,8 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
     }
     r->member = m;
 }
+
+#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
 
 /* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
@@ -3504,12 +5063,6 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
     return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
 #endif
 }
-
-#if defined(_WIN32)             /* nothing forks there                                            */
-#define perf_process_id_() UINT32_C(1)
-#else
-#define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
-#endif
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
@@ -3637,9 +5190,7 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
 PERF_COLD_FN_ void perf_watch_forks_(void)
 {
-    const int there = PERF_PTR_(uintptr_t, &perf_atfork_) != 0;
-
-    if (there && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+    if (PERF_PTR_(uintptr_t, &perf_atfork_) != 0 && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
         (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 }
 #else
@@ -3780,20 +5331,7 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
     return 1;
 }
 
-/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
-PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
-{
-    uint32_t n = 0;
-
-    while (name[n] && n < most)
-        n++;
-    if (name[n])
-        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
-            n--;
-    return n;
-}
-
-#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
+#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
@@ -3906,6 +5444,8 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
+#define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
+
 /* Empties a cell; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
@@ -3997,6 +5537,8 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
     return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
 }
+
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */
 
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
@@ -4415,7 +5957,9 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
-/* Moves the counters of a cell into a wider block `b`, late ones too. */
+/* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
+ * its thread holds the address of a late one, that count goes to the old block: calls and sums
+ * have it, percentiles do not.                                                                   */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
     perf_buckets_ *old = c->buckets;
@@ -4528,6 +6072,8 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 {
     perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
 }
+
+#define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 typedef struct perf_seen_ {     /* the number or the text of an instant                           */
     uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
@@ -5385,14 +6931,9 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
 PERF_COLD_FN_ void perf_core_leave_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const char     *asked = perf_getenv_any_("PERF_REPORT");
 
-    if (!asked)
-        asked = perf_getenv_any_("PERF_TRACE");
-    if (!asked || !*asked || *asked == '0' || !r)
-        return;
-    if (!r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
-        (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
+    if (r && !r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+        perf_tell_unheard_();
 }
 
 /* Runs before the constructors of the program, once for each file that holds a core. */
@@ -5669,6 +7210,7 @@ typedef struct perf_sum_ {
 } perf_sum_;
 
 /* Middle of a bucket in ticks. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)      /* from its number to bits of a double    */
 PERF_FN double perf_bucket_value_(uint32_t index)
 {
     uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
@@ -5693,8 +7235,11 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint
             break;
     }
     value = perf_bucket_value_(i);
-    value = value > PERF_CAST_(double, row->max) ? PERF_CAST_(double, row->max) : value;
-    return value < PERF_CAST_(double, row->min) ? PERF_CAST_(double, row->min) : value;
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    if (value < PERF_CAST_(double, row->min))
+        value = PERF_CAST_(double, row->min);
+    return value;
 }
 
 /* Recursive calls once; never less than what ran inside. */
@@ -5702,7 +7247,9 @@ PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
 
-    return sum > again ? sum - again : 0;
+    if (sum <= again)
+        return 0;
+    return sum - again;
 }
 
 /* Without the scopes inside. */
@@ -5710,9 +7257,12 @@ PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
     uint64_t total = perf_cell_total_(c);
-    uint64_t self = sum > inside ? sum - inside : 0;
 
-    return self < total ? self : total;
+    if (sum <= inside)
+        return 0;
+    if (sum - inside > total)
+        return total;
+    return sum - inside;
 }
 
 /* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
@@ -5727,7 +7277,9 @@ PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
 {
     c = PERF_ACQ_(&c->kin);
-    return c != first ? c : PERF_NULL_;
+    if (c == first)
+        return PERF_NULL_;
+    return c;
 }
 
 /* Adds the counters of a cell's durations, with those that are still to be counted. */
@@ -5784,9 +7336,11 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     row->total += perf_cell_total_(c);
     row->self += perf_cell_self_(c);
     x = PERF_GET_(&c->of.calls.min);
-    row->min = x < row->min || row->count == n ? x : row->min;
+    if (x < row->min || row->count == n)
+        row->min = x;
     x = PERF_GET_(&c->of.calls.max);
-    row->max = x > row->max ? x : row->max;
+    if (x > row->max)
+        row->max = x;
     perf_sum_buckets_(sum, t, c);
 }
 
@@ -5821,7 +7375,8 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     perf_stream_   *stream = PERF_ACQ_(&r->stream);
     int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
 
-    l.n[PERF_LOSS_UNSENT_] = stream ? PERF_GET_(&stream->unsent) : 0;
+    if (stream)
+        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
     l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
     l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
     l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
@@ -5886,7 +7441,9 @@ PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
     static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
                                        "sync",  "device", "copy in", "copy out", "copy"};
 
-    return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
+    if (kind >= sizeof text / sizeof text[0])
+        return "unknown";
+    return text[kind];
 }
 
 PERF_END_DECLS
@@ -6070,7 +7627,7 @@ PERF_END_DECLS
  *
  *     perf_trace_save("trace.json");               // open it in https://ui.perfetto.dev
  *
- * Sections (search for ">>"):  trace  internal  private
+ * Sections (search for ">>"):  trace  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CHROME_H
 #define PERF_CHROME_H
@@ -6158,9 +7715,12 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }
     now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
-    now += t != PERF_SELF_ && now != head ? 9 * sizeof(perf_event_) : 0;    /* a call's stores    */
-    if (now - head + n > room)
-        n = now - head > room ? 0 : room - (now - head);
+    if (t != PERF_SELF_ && now != head)
+        now += 9 * sizeof(perf_event_);         /* a call's stores                                */
+    if (now - head > room)
+        n = 0;
+    else if (n > room - (now - head))
+        n = room - (now - head);
     e->count = n / sizeof(perf_event_);
 }
 
@@ -6178,9 +7738,10 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
 
     for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
     }
-    e->value = i < e->count ? room : PERF_NULL_;
-    if (!e->value)
+    e->value = PERF_NULL_;
+    if (i == e->count || !room)
         return;
+    e->value = room;
     PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
     PERF_LIBC_(memset)(scope, 255, sizeof scope);
     for (i = at = 0; i < e->count; at = i) {
@@ -6229,9 +7790,12 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         PERF_LIBC_(memcpy)(name, t->name, sizeof name);
         head = PERF_ACQ_(&t->ring_head);
         n = head - PERF_GET_(&t->ring_lost);
-        n = n > room ? room : n;
-        n = !PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_) ? 0 : n;
-        e.event = n ? PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n))) : e.event;
+        if (n > room)
+            n = room;
+        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+            n = 0;
+        if (n)
+            e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
         if (e.event)
             perf_events_read_(&e, r, t, head, n);
         perf_unlock_(r);
@@ -6289,1194 +7853,6 @@ PERF_END_DECLS
 
 #endif /* PERF_EVENTS_H */
 /* ==== perf_chrome.h, continued ==== */
-/* ==== perf_file.h ==== */
-/* perf_file.h - a file that appears whole or not at all, and only where it should.
- *
- *   perf_file_ f = PERF_ZERO;                       // f.durable = 1: on the disk when it returns
- *   status = perf_file_save_("trace.json", &f, write_all, &state);
- *
- * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
- * Sections (search for ">>"):  system  internal
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_FILE_H
-#define PERF_FILE_H
-
-/* ==== perf_text.h ==== */
-/* perf_text.h - a bounded writer of text, for the other headers.
- *
- *   char      line[80];
- *   perf_out_ o = perf_out_open_(line, sizeof line);
- *   perf_put_(&o, "load took ");
- *   perf_put_ns_(&o, 1234);                                 // "load took 1.23 us"
- *
- * For the library itself.  It calls no printf: no locale, no stdio, and fast enough for traces.
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_TEXT_H
-#define PERF_TEXT_H
-
-#include <stdarg.h>
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use; all but the last four write into a perf_out_ ----------
- *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
- *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
- *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
- *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
- *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
- *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
- *   perf_put_clean_  a name without control characters and broken bytes
- *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
- *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
- *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
- *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
- *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
- *   perf_putf_, perf_putv_  by a format, see below
- *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
-
-typedef struct perf_out_ {
-    char  *p;           /* where to write; NULL with cap 0 only counts                            */
-    size_t len;         /* characters asked for so far, also past the end                         */
-    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
-    int    width;       /* columns of the screen; 0: as many as there are                         */
-    int    style;       /* what it can show: PERF_BARS_, PERF_COLOR_                              */
-    int    grows;       /* 1: p comes from PERF_MALLOC, and is replaced by more when it is full   */
-    int    failed;      /* 1: there was no memory to grow; the text is cut                        */
-} perf_out_;
-enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
-
-/* Writes a format of printf; compilers check the arguments.  Only these letters exist:
- *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
- * %10.3f, %*s: right-aligned, after at least one blank.  %-20s: cut or padded to 20 columns;
- * %.20s: cut (perf_put_cut_).  Times, bytes and JSON have calls of their own, see >>internal.    */
-PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
-    PERF_ATTR_((__format__(__printf__, 2, 3)));
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* ---- plain text ---- */
-
-/* A text in `cap` bytes at `out`; NULL: it only counts. */
-PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
-{
-    perf_out_ o = PERF_ZERO;
-
-    o.p = out;
-    o.cap = out ? cap : 0;
-    if (o.cap)
-        *out = '\0';
-    return o;
-}
-
-/* Doubles the room of a text that grows. */
-PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
-{
-    size_t cap = o->cap ? 2 * o->cap : 4096;
-    char  *more = PERF_CAST_(char *, PERF_MALLOC(cap));
-
-    if (!more) {
-        o->grows = 0;
-        o->failed = 1;
-        return;
-    }
-    more[0] = '\0';
-    if (o->p)
-        PERF_LIBC_(memcpy)(more, o->p, o->len + 1);
-    PERF_FREE(o->p);
-    o->p = more;
-    o->cap = cap;
-}
-
-PERF_FN void perf_put_char_(perf_out_ *o, char c)
-{
-    if (o->grows && o->len + 1 >= o->cap)
-        perf_out_more_(o);
-    if (o->len + 1 < o->cap) {
-        o->p[o->len] = c;
-        o->p[o->len + 1] = '\0';
-    }
-    o->len++;
-}
-
-PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
-{
-    while (n--)
-        perf_put_char_(o, *s++);
-}
-
-PERF_FN void perf_put_(perf_out_ *o, const char *s)
-{
-    perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
-}
-
-PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *o, size_t n)
-{
-    for (; n; n--)
-        perf_put_char_(o, ' ');
-}
-
-/* ---- numbers ---- */
-
-/* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
-PERF_FN char *perf_digits_(char *p, uint64_t v)
-{
-    static const char two[] =                   /* the time of a trace is mostly that of digits   */
-        "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
-        "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
-        "888990919293949596979899";
-    char text[40], *q = text + 20;
-
-    do {
-        PERF_LIBC_(memcpy)(q -= 2, two + v % 100 * 2, 2);
-        v /= 100;
-    } while (v);
-    q += *q == '0';
-    PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
-    return p + (text + 20 - q);
-}
-
-PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
-{
-    char digits[20];
-
-    perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
-}
-
-/* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
-PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
-
-/* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
-PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
-{
-    uint64_t scale = 1, whole, frac;
-    int      i;
-
-    if (perf_is_nan_(x)) {
-        perf_put_(o, "nan");
-        return;
-    }
-    if (perf_bits_(x) >> 63) {
-        perf_put_char_(o, '-');
-        x = -x;
-    }
-    if (!perf_is_finite_(x)) {
-        perf_put_(o, "inf");
-        return;
-    }
-    if (x >= 1e18) {                            /* too large for the split below                  */
-        perf_put_huge_(o, x, decimals);
-        return;
-    }
-    for (i = 0; i < decimals; i++)
-        scale *= 10;
-    whole = PERF_CAST_(uint64_t, x);
-    frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
-    if (frac >= scale) {
-        whole++;
-        frac -= scale;
-    }
-    perf_put_u64_(o, whole);
-    if (decimals > 0) {
-        perf_put_char_(o, '.');
-        while ((scale /= 10) > 1 && frac < scale)
-            perf_put_char_(o, '0');
-        perf_put_u64_(o, frac);
-    }
-}
-
-PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
-{
-    int tens = 0;
-
-    for (; x >= 10.0; tens++)
-        x /= 10.0;
-    if (decimals > 6)
-        decimals = 6;
-    if (decimals < 2)
-        decimals = 2;
-    perf_put_fixed_(o, x, decimals);
-    perf_put_char_(o, 'e');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, tens));
-}
-
-/* The text `before`, then x as perf_put_fixed_ does. */
-PERF_COLD_FN_ void perf_put_number_(perf_out_ *o, const char *before, double x, int decimals)
-{
-    perf_put_(o, before);
-    perf_put_fixed_(o, x, decimals);
-}
-
-/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
-PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
-{
-    static const char *const unit[] = {" ns", " us", " ms", " s"};
-    double                   size = ns < 0 ? -ns : ns;
-    int                      i = 0, decimals = 0;
-
-    for (; i < 3 && size >= 999.5; i++) {
-        size /= 1000;
-        ns /= 1000;
-    }
-    if (size < 99.95)
-        decimals = 1;
-    if (size < 9.995)
-        decimals = 2;
-    perf_put_fixed_(o, ns, decimals);
-    perf_put_(o, unit[i]);
-}
-
-/* "512 B", "1.5 MiB", "200 GiB". */
-PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
-{
-    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    double                   size = bytes < 0 ? -bytes : bytes;
-    int                      i = 0;
-
-    for (; i < 4 && size >= 1023.5; i++) {
-        size /= 1024;
-        bytes /= 1024;
-    }
-    perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
-    perf_put_(o, unit[i]);
-}
-
-/* ---- names: the one place that knows UTF-8 ---- */
-
-/* A character: how many bytes it has, 1 if it is broken. */
-typedef struct perf_char_ {
-    int      bytes;
-    int      broken;            /* 1: a byte that is no UTF-8                                     */
-    int      control;           /* 1: U+0000..001F, 007F, 0080..009F: a terminal obeys them       */
-    uint32_t code;              /* of Unicode; of a broken one its byte                           */
-} perf_char_;
-
-/* The character that begins at s; *s is not 0. */
-PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t              first = PERF_CAST_(unsigned char, *s);
-    perf_char_            c = {1, 0, 0, 0};
-    int                   i, bytes = 1, whole = 1;
-
-    c.code = first;
-    c.broken = first >= 0x80;
-    if (first >= 0xc2 && first < 0xe0)
-        bytes = 2;
-    else if (first >= 0xe0 && first < 0xf0)
-        bytes = 3;
-    else if (first >= 0xf0 && first < 0xf5)
-        bytes = 4;
-    if (bytes > 1) {
-        uint32_t code = first & (0xffu >> (bytes + 1));
-        for (i = 1; i < bytes && whole; i++) {
-            whole = (s[i] & 0xc0) == 0x80;
-            code = code << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
-        }
-        whole = whole && code >= least[bytes] && code <= 0x10ffff &&
-                (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
-        if (whole) {
-            c.bytes = bytes;
-            c.broken = 0;
-            c.code = code;
-        }
-    }
-    c.control = !c.broken && (c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0));
-    return c;
-}
-
-/* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
- * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
-PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
-{
-    static const uint32_t block[][3] = {        /* first, last, columns                           */
-        {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
-        {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
-        {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
-        {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2}};
-    size_t i;
-
-    for (i = 0; i < sizeof block / sizeof *block; i++)
-        if (c.code >= block[i][0] && c.code <= block[i][1])
-            return block[i][2];
-    return 1;
-}
-
-/* Writes a text with `control` for each control character, '?' for each byte that is no UTF-8.
- * control 0: such characters stay as they are.                                                   */
-PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
-{
-    perf_char_ c;
-
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken)
-            perf_put_char_(o, '?');
-        else if (c.control && control)
-            perf_put_char_(o, control);
-        else
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
-    }
-}
-
-/* Columns of a terminal that a name takes. */
-PERF_COLD_FN_ size_t perf_columns_(const char *name)
-{
-    size_t      columns = 0;
-    perf_char_  c;
-
-    for (; *name; name += c.bytes) {
-        c = perf_char_of_(name);
-        columns += perf_char_columns_(c);
-    }
-    return columns;
-}
-
-/* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
- * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
-PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
-{
-    const int  cut = perf_columns_(name) > width;
-    size_t     shown = 0, wide;
-    perf_char_ c;
-
-    for (; *name; name += c.bytes, shown += wide) {
-        c = perf_char_of_(name);
-        wide = perf_char_columns_(c);
-        if (cut && shown + wide + 3 > width)
-            break;
-        if (c.broken || c.control)
-            perf_put_char_(o, '?');
-        else
-            perf_put_n_(o, name, PERF_CAST_(size_t, c.bytes));
-    }
-    if (cut) {
-        perf_put_(o, "...");
-        shown += 3;
-    }
-    return shown < width ? width - shown : 0;
-}
-
-/* Fills a column with a name, and blanks.  A longer one is cut within: names of one family, types
- * and paths, often differ at their end alone.                                                    */
-PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
-{
-    const size_t end = width / 3;               /* columns of the end of a cut name               */
-    size_t       left = perf_columns_(name), room = width;
-    perf_char_   c;
-
-    if (left > width && end > 3) {
-        room = end + perf_put_cut_(o, name, width - end);
-        for (; left > room; name += c.bytes) {
-            c = perf_char_of_(name);
-            left -= perf_char_columns_(c);
-        }
-    }
-    perf_put_blanks_(o, perf_put_cut_(o, name, room));
-}
-
-/* Right-aligned in `width` columns, after at least one blank. */
-PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
-{
-    size_t n = PERF_LIBC_(strlen)(text);
-
-    do
-        perf_put_char_(o, ' ');
-    while (++n < width);
-    perf_put_(o, text);
-}
-
-/* The same of numbers, right-aligned in `width` columns after at least one blank. */
-PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *o, double x, int decimals, int width)
-{
-    char      text[48];
-    perf_out_ cell = perf_out_open_(text, sizeof text);
-
-    perf_put_fixed_(&cell, x, decimals);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
-}
-
-PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *o, double ns, int width)
-{
-    char      text[48];
-    perf_out_ cell = perf_out_open_(text, sizeof text);
-
-    perf_put_ns_(&cell, ns);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
-}
-
-PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *o, double bytes, int width)
-{
-    char      text[48];
-    perf_out_ cell = perf_out_open_(text, sizeof text);
-
-    perf_put_bytes_(&cell, bytes);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
-}
-
-/* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
-PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
-{
-    static const char hex[] = "0123456789abcdef";
-    perf_char_        c;
-
-    perf_put_char_(o, '"');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\\ufffd");
-        } else if (c.control || c.code == '<') {
-            perf_put_(o, "\\u00");
-            perf_put_char_(o, hex[c.code >> 4]);
-            perf_put_char_(o, hex[c.code & 15]);
-        } else {
-            if (c.code == '"' || c.code == '\\')
-                perf_put_char_(o, '\\');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
-        }
-    }
-    perf_put_char_(o, '"');
-}
-
-/* A name as a CSV field in quotes, which are doubled inside (RFC 4180).  Control characters but
- * tabs and ends of lines become '?', broken bytes U+FFFD.  A spreadsheet would run a text that
- * begins with = + - or @: such a one gets a ' before it.                                         */
-PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
-{
-    perf_char_ c;
-
-    perf_put_char_(o, '"');
-    if (*s && PERF_LIBC_(strchr)("=+-@", *s))
-        perf_put_char_(o, '\'');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\xef\xbf\xbd");
-        } else if (c.control && c.code != '\n' && c.code != '\t') {
-            perf_put_char_(o, '?');
-        } else {
-            if (c.code == '"')
-                perf_put_char_(o, '"');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
-        }
-    }
-    perf_put_char_(o, '"');
-}
-
-/* The value of a label of OpenMetrics, in quotes. */
-PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
-{
-    perf_char_ c;
-
-    perf_put_char_(o, '"');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\xef\xbf\xbd");
-        } else if (c.code == '\n') {
-            perf_put_(o, "\\n");
-        } else if (c.control) {
-            perf_put_char_(o, '?');
-        } else {
-            if (c.code == '"' || c.code == '\\')
-                perf_put_char_(o, '\\');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
-        }
-    }
-    perf_put_char_(o, '"');
-}
-
-/* The first names of many, each once. */
-typedef struct perf_few_ {
-    const char *name[8];
-    size_t      n;
-} perf_few_;
-
-PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < few->n && PERF_LIBC_(strcmp)(few->name[i], name) != 0; i++) {
-    }
-    if (i == few->n && i < sizeof few->name / sizeof *few->name)
-        few->name[few->n++] = name;
-}
-
-/* ": load, decode\n" */
-PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
-{
-    size_t i;
-
-    for (i = 0; i < few->n; i++) {
-        perf_put_(o, i ? ", " : ": ");
-        (void)perf_put_cut_(o, few->name[i], 40);
-    }
-    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
-}
-
-/* ---- tables ---- */
-
-/* One column of a table. */
-typedef struct perf_column_ {
-    const char *title;
-    int         width;          /* characters, with the blank before it                           */
-    char        leaves;         /* of a narrow screen: 'a' first, then 'b', ...; 0: it stays      */
-    char        bar;            /* 1: only where bars are drawn                                   */
-} perf_column_;
-
-/* A table as wide as the screen; its first column holds names. */
-typedef struct perf_table_ {
-    perf_out_          *out;
-    const perf_column_ *column;
-    int                 columns;        /* at most 16                                             */
-    int                 at;             /* the column of the next cell                            */
-    int                 name;           /* width of the names: 20 at least where that fits        */
-    char                shown[16];
-} perf_table_;
-
-/* Leaves out columns until the rest fits, then makes the names shorter. */
-PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *o, const perf_column_ *column, int columns)
-{
-    perf_table_ t = PERF_ZERO;
-    int         i, used = 0, wanted, fits = 0;
-    char        gone = 'a' - 1;
-
-    t.out = o;
-    t.column = column;
-    t.columns = columns;
-    t.name = column[0].width;
-    for (; !fits && gone <= 'z'; gone++) {
-        for (i = used = 0; i < columns; i++) {
-            const int leaves = column[i].leaves && column[i].leaves <= gone;
-            t.shown[i] = !leaves && (!column[i].bar || (o->style & PERF_BARS_));
-            if (t.shown[i])
-                used += column[i].width;
-        }
-        wanted = used - t.name + 20;
-        fits = !o->width || wanted <= o->width;
-    }
-    if (o->width && used > o->width)
-        t.name -= used - o->width;
-    if (t.name < 8)
-        t.name = 8;
-    return t;
-}
-
-/* The width of the next cell of a row, from left to right; 0: its column is left out. */
-PERF_COLD_FN_ int perf_cell_width_(perf_table_ *t)
-{
-    const int at = t->at++;
-
-    return t->shown[at] ? t->column[at].width : 0;
-}
-
-/* A name in the first column, a text in others. */
-PERF_COLD_FN_ void perf_cell_text_(perf_table_ *t, const char *text)
-{
-    const int first = t->at == 0, width = perf_cell_width_(t);
-
-    if (first)
-        perf_put_padded_(t->out, text, PERF_CAST_(size_t, t->name));
-    else if (width)
-        perf_put_cell_(t->out, text, PERF_CAST_(size_t, width));
-}
-
-PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *t, double x, int decimals)
-{
-    const int width = perf_cell_width_(t);
-
-    if (width)
-        perf_put_fixed_in_(t->out, x, decimals, width);
-}
-
-PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *t, double ns)
-{
-    const int width = perf_cell_width_(t);
-
-    if (width)
-        perf_put_ns_in_(t->out, ns, width);
-}
-
-PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *t, double bytes)
-{
-    const int width = perf_cell_width_(t);
-
-    if (width)
-        perf_put_bytes_in_(t->out, bytes, width);
-}
-
-PERF_COLD_FN_ void perf_row_end_(perf_table_ *t)
-{
-    t->at = 0;
-    perf_put_char_(t->out, '\n');
-}
-
-/* The row of titles. */
-PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
-{
-    int i;
-
-    for (i = 0; i < t->columns; i++)
-        perf_cell_text_(t, t->column[i].title);
-    perf_row_end_(t);
-}
-
-/* ---- by a format ---- */
-
-/* What stands between a % and its letter; -1: not given. */
-typedef struct perf_spec_ {
-    int left, width, precision;
-} perf_spec_;
-
-/* Reads a number, or takes the argument that a * stands for; returns what follows it. */
-PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int *n)
-{
-    if (*format == '*') {
-        *n = va_arg(*a, int);
-        return format + 1;
-    }
-    for (*n = 0; *format >= '0' && *format <= '9'; format++)
-        *n = 10 * *n + (*format - '0');
-    return format;
-}
-
-/* A text as a spec says: cut, padded, or a cell. */
-PERF_COLD_FN_ void perf_put_spec_(perf_out_ *o, const char *s, perf_spec_ spec)
-{
-    if (spec.left)
-        perf_put_padded_(o, s, PERF_CAST_(size_t, spec.width));
-    else if (spec.precision > 0)
-        (void)perf_put_cut_(o, s, PERF_CAST_(size_t, spec.precision));
-    else if (spec.width)
-        perf_put_cell_(o, s, PERF_CAST_(size_t, spec.width));
-    else
-        perf_put_(o, s);
-}
-
-PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
-{
-    for (; *format; format++) {
-        char       text[48];
-        perf_out_  cell = perf_out_open_(text, sizeof text);
-        perf_spec_ spec = {0, 0, -1};
-
-        if (*format != '%' || *++format == '%') {
-            perf_put_char_(o, *format);
-            continue;
-        }
-        if (*format == '-') {
-            spec.left = 1;
-            format++;
-        }
-        format = perf_spec_number_(format, a, &spec.width);
-        if (*format == '.')
-            format = perf_spec_number_(format + 1, a, &spec.precision);
-        if (*format == 's') {
-            perf_put_spec_(o, va_arg(*a, const char *), spec);
-            continue;
-        }
-        if (*format == 'c')
-            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
-        else
-            perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
-        spec.precision = 0;
-        perf_put_spec_(o, text, spec);
-    }
-}
-
-PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
-{
-    va_list a;
-
-    va_start(a, format);
-    perf_putv_(o, format, &a);
-    va_end(a);
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_TEXT_H */
-/* ==== perf_file.h, continued ==== */
-
-/* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
-
-/* Only glibc's FILE and a few functions: <stdio.h> would cost each user's compiler 10 million
- * instructions, 16 million in C++.                                                               */
-#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__GLIBC__) && defined(__has_include)
-#if __has_include(<bits/types/FILE.h>)
-#define PERF_FEW_STDIO_
-#endif
-#endif
-#ifdef PERF_FEW_STDIO_
-#include <bits/types/FILE.h>
-PERF_BEGIN_DECLS
-extern FILE  *perf_stderr_ __asm__(PERF_SYM_("stderr"));
-extern size_t perf_fwrite_(const void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fwrite"));
-extern int    perf_fflush_(FILE *) __asm__(PERF_SYM_("fflush"));
-extern int    perf_fclose_(FILE *) __asm__(PERF_SYM_("fclose"));
-extern int    perf_remove_(const char *) __asm__(PERF_SYM_("remove"));
-extern int    perf_rename_(const char *, const char *) __asm__(PERF_SYM_("rename"));
-PERF_END_DECLS
-#else
-#include <stdio.h>
-#define perf_stderr_ stderr
-#define perf_fwrite_ fwrite
-#define perf_fflush_ fflush
-#define perf_fclose_ fclose
-#define perf_remove_ remove
-#define perf_rename_ rename
-#endif
-
-#if defined(__unix__) || defined(__APPLE__)
-#define PERF_POSIX_FILES_ 1
-#else
-#define PERF_POSIX_FILES_ 0
-#endif
-
-#if PERF_POSIX_FILES_
-#if defined(__linux__) && PERF_LP64_UNIX_ &&                                                      \
-    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
-/* Flags and layout of the kernel, which cannot change: <fcntl.h> and <sys/stat.h> would cost the
- * compiler of every user 4.7 M instructions.                                                     */
-#define PERF_O_CREAT_   0100
-#define PERF_O_EXCL_    0200
-#define PERF_O_TRUNC_   01000
-#define PERF_O_NONBLOCK_ 04000
-#define PERF_O_CLOEXEC_ 02000000
-#if defined(__aarch64__)
-#define PERF_O_NOFOLLOW_ 0100000
-#else
-#define PERF_O_NOFOLLOW_ 0400000
-#endif
-PERF_BEGIN_DECLS
-struct perf_inode_ {
-    uint64_t dev, ino;
-#if defined(__x86_64__)
-    uint64_t nlink;
-#endif
-    uint32_t st_mode;
-    uint64_t rest[32];
-};
-extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
-PERF_END_DECLS
-#else
-#include <fcntl.h>
-#include <sys/stat.h>
-#define PERF_O_CREAT_  O_CREAT
-#define PERF_O_EXCL_   O_EXCL
-#define PERF_O_TRUNC_  O_TRUNC
-#define PERF_O_NONBLOCK_ O_NONBLOCK
-#if defined(O_NOFOLLOW) && defined(O_CLOEXEC)
-#define PERF_O_NOFOLLOW_ O_NOFOLLOW
-#define PERF_O_CLOEXEC_  O_CLOEXEC
-#elif defined(__O_NOFOLLOW) && defined(__O_CLOEXEC)     /* glibc in strict C99                    */
-#define PERF_O_NOFOLLOW_ __O_NOFOLLOW
-#define PERF_O_CLOEXEC_  __O_CLOEXEC
-#else
-#define PERF_O_NOFOLLOW_ 0      /* O_EXCL alone follows no link either                            */
-#define PERF_O_CLOEXEC_  0
-#endif
-#define perf_inode_ stat
-#define perf_stat_  stat
-#endif
-#if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
-#define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
-#endif
-#define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
-
-PERF_BEGIN_DECLS
-extern int   perf_open_(const char *, int, ...) __asm__(PERF_SYM_("open"));
-extern int   perf_close_(int) __asm__(PERF_SYM_("close"));
-extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
-extern int   perf_fcntl_(int, int, ...) __asm__(PERF_SYM_("fcntl"));
-extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
-extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
-extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
-extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
-extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
-extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
-#if PERF_LP64_UNIX_             /* elsewhere an off_t may be longer than a long                   */
-extern long perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
-extern void perf_flockfile_(FILE *) __asm__(PERF_SYM_("flockfile"));
-extern void perf_funlockfile_(FILE *) __asm__(PERF_SYM_("funlockfile"));
-#endif
-#ifdef PERF_SIG_BLOCK_
-extern int perf_sigmask_(int, const unsigned long *, unsigned long *)
-    __asm__(PERF_SYM_("sigprocmask"));
-extern int perf_sigpending_(unsigned long *) __asm__(PERF_SYM_("sigpending"));
-extern int perf_sigtimedwait_(const unsigned long *, void *, const long *)
-    __asm__(PERF_SYM_("sigtimedwait"));
-#endif
-PERF_END_DECLS
-#endif
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_file_  a file being written: all zero at first, but for `durable`
- *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
- *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
- *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
- *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
- *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
- *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
- *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
- *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
-
-typedef struct perf_file_ {
-    FILE    *file;
-    char    *p, *begin, *limit; /* next character; buffer; past limit: flush                      */
-    int      failed;            /* 1: a write has failed, and it stays so                         */
-    int      durable;           /* 1: on the disk before it replaces the old one                  */
-    int      direct;            /* 1: a device, pipe or /dev/stdout, written in its place         */
-    int      fd;                /* -1: none, as on systems without POSIX files                    */
-    int      starved;           /* 1: there was no memory for its name                            */
-    char    *part;              /* its name while it is written                                   */
-    uint64_t written;           /* bytes                                                          */
-} perf_file_;
-#define PERF_FILE_BYTES_  262144
-#define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
-
-#if PERF_LP64_UNIX_
-#define PERF_EINTR_  4          /* on every system                                                */
-#define PERF_ESPIPE_ 29
-
-/* The descriptor of a stream that cannot be read again: pipe, terminal, socket.  -1: not such. */
-PERF_COLD_FN_ int perf_out_pipe_(FILE *file)
-{
-    const int error = PERF_ERRNO_;
-    int       fd = perf_fileno_(file);
-
-    if (fd >= 0 && (perf_lseek_(fd, 0, 1) >= 0 || PERF_ERRNO_ != PERF_ESPIPE_))
-        fd = -1;
-    PERF_ERRNO_ = error;
-    return fd;
-}
-
-/* All n bytes; 0: failed.  A signal in between ends nothing. */
-PERF_COLD_FN_ int perf_fd_write_all_(int fd, const char *s, size_t n)
-{
-    while (n) {
-        long wrote = perf_fd_write_(fd, s, n);
-        if (wrote == 0 || (wrote < 0 && PERF_ERRNO_ != PERF_EINTR_))
-            return 0;
-        if (wrote > 0) {
-            s += wrote;
-            n -= PERF_CAST_(size_t, wrote);
-        }
-    }
-    return 1;
-}
-#endif
-
-/* Writes n bytes to the stream; 0: failed.  A C library loses what a signal interrupts on its way
- * into a pipe, so there it is written past the stream's buffer.                                  */
-PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *s, size_t n)
-{
-#if PERF_LP64_UNIX_
-    const int fd = n ? perf_out_pipe_(file) : -1;
-    int       ok;
-
-    if (fd >= 0) {
-        perf_flockfile_(file);
-        ok = !perf_fflush_(file) && perf_fd_write_all_(fd, s, n);
-        perf_funlockfile_(file);
-        return ok;
-    }
-#endif
-    return perf_fwrite_(s, 1, n, file) == n;
-}
-
-/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
- * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
- * with it, and would end the host, is taken back.                                                */
-PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int closes)
-{
-    int ok;
-#ifdef PERF_SIG_BLOCK_
-    unsigned long hold[32] = {0}, was[32] = {0}, pending[32] = {0};     /* sigset_t is shorter   */
-    const long    now[4] = {0, 0, 0, 0};
-
-    (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
-    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
-    (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
-#endif
-    ok = perf_out_bytes_(file, s, n);
-    if (closes)
-        ok = !perf_fclose_(file) && ok;
-    else
-        ok = !perf_fflush_(file) && ok;
-#ifdef PERF_SIG_BLOCK_
-    if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])
-        (void)perf_sigtimedwait_(hold, PERF_NULL_, now);
-    (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, was, PERF_NULL_);
-#endif
-    return ok;
-}
-
-PERF_COLD_FN_ void perf_file_close_(perf_file_ *f)
-{
-    f->failed |= f->file && !perf_out_write_(f->file, "", 0, 1);
-    f->file = PERF_NULL_;
-}
-
-/* Writes out the buffer: for those who write at p themselves, when they are past limit. */
-PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
-{
-    size_t n = PERF_CAST_(size_t, f->p - f->begin);
-
-    f->failed |= n && !perf_out_write_(f->file, f->begin, n, 0);
-    f->written += n;
-    f->p = f->begin;
-}
-
-PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
-{
-    size_t n = PERF_LIBC_(strlen)(s);
-
-    PERF_LIBC_(memcpy)(f->p, s, n);
-    f->p += n;
-    if (f->p > f->limit)
-        perf_file_flush_(f);
-}
-
-/* A text to be appended to the file, at most 3 * PERF_FILE_RECORD_ bytes; then perf_file_wrote_. */
-PERF_FN perf_out_ perf_file_out_(const perf_file_ *f)
-{
-    return perf_out_open_(f->p, 3 * PERF_FILE_RECORD_);
-}
-
-PERF_FN void perf_file_wrote_(perf_file_ *f, const perf_out_ *o)
-{
-    f->p += o->len;
-    if (f->p > f->limit)
-        perf_file_flush_(f);
-}
-
-/* A text as a JSON string. */
-PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *text)
-{
-    perf_out_ o = perf_file_out_(f);
-
-    perf_put_json_(&o, text);
-    perf_file_wrote_(f, &o);
-}
-
-PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
-    PERF_ATTR_((__format__(__printf__, 2, 3)));
-PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
-{
-    perf_out_ o = perf_file_out_(f);
-    va_list   a;
-
-    va_start(a, format);
-    perf_putv_(&o, format, &a);
-    va_end(a);
-    perf_file_wrote_(f, &o);
-}
-
-enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
-
-/* What stands at `path`.  *mode: the permissions of a regular file that is no link; else 0.  Links
- * are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like mean what they point to.   */
-PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
-{
-#if PERF_POSIX_FILES_
-    struct perf_inode_ s;
-    char              c;
-    int               linked, special;
-
-    *mode = 0;
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    if (perf_stat_(path, &s))
-        return PERF_FILE_NONE_;
-    linked = perf_readlink_(path, &c, 1) >= 0;
-    special = !PERF_LIBC_(strncmp)(path, "/proc/", 6) ||
-              (!PERF_LIBC_(strncmp)(path, "/dev/", 5) && PERF_LIBC_(strncmp)(path, "/dev/shm/", 9));
-    if (!PERF_S_REGULAR_(s.st_mode) || (linked && special))
-        return PERF_FILE_DIRECT_;
-    if (!linked)
-        *mode = PERF_CAST_(unsigned, s.st_mode) & 0777;
-    return PERF_FILE_REGULAR_;
-#else
-    FILE *f = fopen(path, "rb");
-
-    *mode = 0;
-    if (f)
-        (void)fclose(f);
-    return f ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
-#endif
-}
-
-/* Opens a regular file to read.  NULL for all else: a pipe may never send, a device never end.  It
- * does not wait for one that takes the file's place at this moment, either.                      */
-PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
-{
-#if PERF_POSIX_FILES_
-    struct perf_inode_ s;
-    FILE              *file = PERF_NULL_;
-    int                fd = -1;
-
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    if (!perf_stat_(path, &s) && PERF_S_REGULAR_(s.st_mode))
-        fd = perf_open_(path, PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
-    if (fd >= 0 && !(file = perf_fdopen_(fd, "rb")))
-        (void)perf_close_(fd);
-    return file;
-#else
-    return fopen(path, "rb");
-#endif
-}
-
-/* A number that nobody can guess.  No key: without /dev/urandom it is made from an address. */
-PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
-{
-    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
-#if PERF_POSIX_FILES_
-    int      fd = perf_open_("/dev/urandom", PERF_O_CLOEXEC_);
-
-    (void)!perf_fd_read_(fd, &x, sizeof x);     /* where this or the call before fails: x stays   */
-    (void)perf_close_(fd);
-#endif
-    x *= UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 29;
-}
-
-/* Creates PATH.0123456789.part, a name not taken; a link that stands there is not followed. */
-PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned mode)
-{
-    FILE *file = PERF_NULL_;
-    int   turn;
-
-    for (turn = 0; turn < 16 && !file; turn++) {
-        perf_out_ name = perf_out_open_(f->part, PERF_LIBC_(strlen)(path) + 24);
-        perf_putf_(&name, "%s.%.0f.part", path, 1e9 + PERF_CAST_(double, perf_file_random_(turn) %
-                                                                 UINT64_C(9000000000)));
-#if PERF_POSIX_FILES_
-        f->fd = perf_open_(f->part, 2 | PERF_O_CREAT_ | PERF_O_EXCL_ | PERF_O_NOFOLLOW_ |
-                           PERF_O_CLOEXEC_, mode ? 0600 : 0666);
-        if (f->fd < 0)
-            continue;
-        if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
-            (void)perf_close_(f->fd);
-            (void)perf_remove_(f->part);
-            return PERF_NULL_;
-        }
-#else
-        (void)mode;
-        file = fopen(f->part, "w+b");
-#endif
-    }
-    return file;
-}
-
-PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
-{
-    unsigned mode;
-    int      kind = perf_file_kind_(path, &mode);
-
-    f->failed = 1;
-    f->fd = -1;
-    f->direct = kind == PERF_FILE_DIRECT_;
-    f->file = PERF_NULL_;
-    f->part = PERF_CAST_(char *, PERF_MALLOC(PERF_LIBC_(strlen)(path) + 24));
-    f->starved = !f->part;
-    if (f->starved)
-        return 0;
-#if PERF_POSIX_FILES_
-    if (f->direct) {                            /* without O_CREAT: it may be gone meanwhile      */
-        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
-        if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
-            (void)perf_close_(f->fd);
-        if (f->file)                            /* open waited for no pipe; writes may wait       */
-            (void)perf_fcntl_(f->fd, 4, perf_fcntl_(f->fd, 3) & ~PERF_O_NONBLOCK_);    /* F_SETFL */
-    }
-#endif
-    if (!f->direct)
-        f->file = perf_file_beside_(f, path, mode);
-    f->failed = !f->file;
-    if (f->failed) {
-        PERF_FREE(f->part);
-        f->part = PERF_NULL_;
-    }
-    return !f->failed;
-}
-
-#if PERF_POSIX_FILES_
-/* Opens the folder of a file; -1: it cannot be.  With `turns` when nobody else has it so, or at
- * last without: somebody may keep it for ever, and some file systems lock no folder (NFS).       */
-PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
-{
-    size_t n = PERF_LIBC_(strlen)(path);
-    char  *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
-    int    fd;
-
-    while (n && path[n - 1] != '/')
-        n--;
-    if (room)
-        PERF_LIBC_(memcpy)(PERF_CAST_(char *, PERF_LIBC_(memcpy)(room, path, n)) + n, ".", 2);
-    fd = room ? perf_open_(room, PERF_O_CLOEXEC_) : -1;
-    PERF_FREE(room);
-    while (fd >= 0 && turns-- && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
-           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35))        /* of Linux, of others                */
-        (void)perf_sched_yield_();
-    return fd;
-}
-#else
-#define perf_file_folder_(path, turns) (-1)
-#define perf_fsync_(fd)                0
-#define perf_close_(fd)                ((void)(fd))
-#endif
-
-PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
-{
-    f->failed |= f->durable && keep && !f->direct && perf_fsync_(f->fd);
-    perf_file_close_(f);
-#if defined(_WIN32)
-    if (keep && !f->failed)
-        (void)perf_remove_(path);               /* rename does not replace on Windows             */
-#endif
-    f->failed |= !f->direct && keep && !f->failed && perf_rename_(f->part, path);
-    if (!f->direct && (f->failed || !keep))
-        (void)perf_remove_(f->part);
-    else if (f->durable && !f->direct) {        /* or the name of a new file may be lost          */
-        f->fd = perf_file_folder_(path, 0);
-        (void)perf_fsync_(f->fd);               /* some file systems refuse: the file is there    */
-        (void)perf_close_(f->fd);
-    }
-    PERF_FREE(f->part);
-    f->part = PERF_NULL_;
-    return !f->failed;
-}
-
-/* Writes a file beside `path` by a callback, then renames it to `path`.  Of several processes or
- * threads that save to one path, the last one wins.  f->durable may be set before.               */
-PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
-                                          void *with)
-{
-    char *buffer;
-
-    if (!path || !*path)
-        return PERF_EINVAL;
-    buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
-    if (!buffer)
-        return PERF_ENOMEM;
-    f->p = f->begin = buffer;
-    f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
-    if (perf_file_begin_(f, path)) {
-        write(with);
-        (void)perf_file_end_(f, path, 1);
-    }
-    PERF_FREE(buffer);
-    if (!f->failed)
-        return PERF_OK;
-    return f->starved ? PERF_ENOMEM : PERF_EIO;
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_FILE_H */
-/* ==== perf_chrome.h, continued ==== */
 
 PERF_BEGIN_DECLS
 
@@ -7489,23 +7865,7 @@ PERF_BEGIN_DECLS
  * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_digits_us_  digits of microseconds                                                      */
-
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* Nanoseconds as microseconds with three decimals, exact. */
-PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
-{
-    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
-
-    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
-    end[0] = end[-1];                           /* the last three move behind the point           */
-    end[-1] = end[-2];
-    end[-2] = end[-3];
-    end[-3] = '.';
-    return end + 1;
-}
 
 typedef struct perf_json_ {
     perf_file_      file;
@@ -7795,7 +8155,7 @@ PERF_END_DECLS
  *   double p = 2.0 * perf_t_cdf_(-2.5, 12.0);              // two-sided p-value of t = -2.5
  *
  * For the library itself: verdicts are made of it (perf_stats.h).  No state, no allocation.
- * docs/statistics.md has the errors measured against 60-digit references.
+ * docs/statistics-evidence.md has the errors measured against 60-digit references.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MATH_H
@@ -7806,7 +8166,6 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  * Outside its domain a function returns NaN.  Infinities are honoured.
- *   perf_is_duration_   1: finite and above 0
  *   perf_log_, perf_exp_, perf_log1p_       natural logarithm, its inverse, log(1 + x)
  *   perf_normal_cdf_, perf_normal_quantile_     of the standard normal distribution
  *   perf_t_cdf_, perf_t_quantile_           of Student's t with df > 0 degrees of freedom
@@ -7814,13 +8173,10 @@ PERF_BEGIN_DECLS
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
  *   perf_random_        64 random bits from a state of the caller's (splitmix64)
- *   perf_fabs_, perf_least_, perf_most_     size, smaller and larger of two numbers
- *   perf_or_default_    x, at least low, at most high; `otherwise` where it is not above 0
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
 PERF_FN double   perf_sqrt_(double x);
-PERF_FN int      perf_is_duration_(double x);
 PERF_FN double   perf_log_(double x);
 PERF_FN double   perf_log1p_(double x);
 PERF_FN double   perf_exp_(double x);
@@ -7868,43 +8224,6 @@ PERF_FN double perf_sqrt_(double x)
 }
 
 /* ---- numbers ---- */
-
-/* |x| */
-PERF_FN double perf_fabs_(double x)
-{
-    if (x < 0.0)
-        return -x;
-    return x;
-}
-
-/* The smaller of two numbers; b if one is NaN. */
-PERF_FN double perf_least_(double a, double b)
-{
-    if (a < b)
-        return a;
-    return b;
-}
-
-/* The larger of two numbers; b if one is NaN. */
-PERF_FN double perf_most_(double a, double b)
-{
-    if (a > b)
-        return a;
-    return b;
-}
-
-/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
-PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
-{
-    if (!(x > 0.0))
-        return otherwise;
-    return perf_most_(perf_least_(x, high), low);
-}
-
-PERF_FN int perf_is_duration_(double x)
-{
-    return perf_is_finite_(x) && x > 0.0;
-}
 
 /* c[0] + c[1] x + ... + c[degree] x^degree, by Horner's rule. */
 PERF_FN double perf_poly_(double x, const double *c, int degree)
@@ -8606,7 +8925,6 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
  *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
- *   perf_lesser_, perf_greater_                         of two integers
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -9977,10 +10295,11 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric);
 
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean",
- * "same within 2 %" (neither faster nor slower by more).
+ * "same within 2 %" (neither faster nor slower by more), "cycles no more than 2 % worse".
  * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
  * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
- * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
+ * p50 p95 p99 mean memory throughput instructions cycles branches branch-misses.
+ * NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays.                                        */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
@@ -9993,20 +10312,9 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts);
 
-/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
- * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
- * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
- * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
-PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
-                                      size_t n_other);
-
 /* One line of English into v->text, which it returns.  NULL gives "". */
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
-
-/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
- * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
  * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
@@ -10058,13 +10366,12 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
- *   perf_rule_threshold_   the rule (NULL: default) as a ratio candidate / baseline
- *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
+ *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
- *   perf_skip_number_      reads a plain decimal number; NULL: there is none
  *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
@@ -10482,56 +10789,18 @@ PERF_FN double perf_rule_threshold_(const perf_rule *rule)
     return t;
 }
 
-/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_word_(const char *s, const char *word)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    for (; *word; word++, s++) {
-        int letter = *s;
-        if (letter >= 'A' && letter <= 'Z')
-            letter += 'a' - 'A';
-        if (letter != *word)
-            return PERF_NULL_;
-    }
-    return s;
-}
-
-/* A plain decimal number of at most 14 digits; NULL when there is none. */
-PERF_FN const char *perf_skip_number_(const char *s, double *out)
-{
-    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
-    int    digits = 0;
-
-    for (s = perf_skip_word_(s, ""); digits < 15; s++)
-        if (*s >= '0' && *s <= '9') {
-            x = 10.0 * x + (*s - '0');
-            unit *= 10.0;
-            digits++;
-        } else if (*s == '.' && !(unit > 0.0)) {
-            unit = 1.0;
-        } else {
-            break;
-        }
-    *out = x;
-    if (unit > 0.0)
-        *out = x / unit;
-    if (digits == 0 || digits == 15)
-        return PERF_NULL_;
-    return s;
-}
-
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */
 PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
 {
-    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory",
-                                       "throughput"};
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
+                                       "instructions", "cycles", "branches", "branch-misses",
+                                       "branch misses"};
     int i;
 
-    for (i = 0; i < 7; i++) {
+    for (i = 0; i < 12; i++) {
         const char *after = perf_skip_word_(s, name[i]);
         if (after) {
-            *metric = PERF_CAST_(perf_metric, i);
+            *metric = PERF_CAST_(perf_metric, i - (i == 11));
             return after;
         }
     }
@@ -10545,14 +10814,15 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
     static const struct {
         const char    *verb, *relation;
         perf_rule_kind kind;
-    } form[5] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
+    } form[6] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
                  {"speed-up", ">=", PERF_RULE_SPEEDUP},
                  {"no regression", "beyond", PERF_RULE_NO_REGRESSION},
+                 {"no more", "than", PERF_RULE_NO_REGRESSION},
                  {"down", ">=", PERF_RULE_REDUCTION},
                  {"same", "within", PERF_RULE_SAME}};
     int i;
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
         const char *after = perf_skip_word_(s, form[i].verb);
         if (after)
             after = perf_skip_word_(after, form[i].relation);
@@ -10607,6 +10877,8 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
         s = perf_skip_maybe_(s, "x");
     else
         s = perf_skip_maybe_(s, "%");
+    if (kind == PERF_RULE_NO_REGRESSION)
+        s = perf_skip_maybe_(s, "worse");
     after = perf_skip_word_(s, "on");
     if (after) {
         s = perf_skip_metric_(after, &metric);
@@ -11060,7 +11332,7 @@ PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cu
 /* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
  * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
  * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
- * than there is (docs/statistics.md).                                                            */
+ * than there is (docs/statistics-evidence.md).                                                   */
 PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
 {
     perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
@@ -11128,8 +11400,8 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 /* Arms of one shape differ by a shift of logs, and then d is symmetric.  Signed ranks of the
  * distances to the median are summed; 0.126 n^3 is the variance for normal d.  1 above so many
  * standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer (rates:
- * docs/statistics.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more than
- * `step`, the log that a clock may hide, share a rank.  d is sorted.                             */
+ * docs/statistics-evidence.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more
+ * than `step`, the log that a clock may hide, share a rank.  d is sorted.                        */
 PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
 {
     double median = perf_quantile_(d, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
@@ -11256,7 +11528,9 @@ PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *l
            perf_within_(seen->max_ulp, limit->ulp);
 }
 
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
+ * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
+PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
 {
     if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
         return;                                     /* what was not measured stays so             */
@@ -11290,42 +11564,52 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, 
     return needed;
 }
 
-/* The answer of a log interval to a rule with one threshold, log t. */
-PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio, double log_t)
+/* How far a log ratio is from where the answer changes: above 0 the rule holds.  "The same within
+ * x %": to the nearer limit.                                                                     */
+PERF_FN double perf_rule_room_(const perf_rule *r, double log_ratio)
 {
-    if (log_ratio.high < log_t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval clears the threshold";
-    } else if (log_ratio.low > log_t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval misses the threshold";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the interval contains the threshold";
-    }
+    const double log_t = perf_log_(perf_rule_threshold_(r));
+
+    if (r->kind == PERF_RULE_SAME)
+        return log_t - perf_fabs_(log_ratio);
+    return log_t - log_ratio;
 }
 
-/* The same for "the same within x %", limits at -log t and log t: each limit is a one-sided test,
- * and ACCEPT needs both (Schuirmann 1987).                                                       */
-PERF_FN void perf_verdict_decide_same_(perf_verdict *v, perf_interval log_ratio, double log_t)
+/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
+ * ACCEPT needs both (Schuirmann 1987).                                                           */
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ratio)
 {
-    if (log_ratio.low > -log_t && log_ratio.high < log_t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval lies within both limits";
-    } else if (log_ratio.low > log_t || log_ratio.high < -log_t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval lies outside the limits";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the interval contains a limit";
-    }
+    const double log_t = perf_log_(perf_rule_threshold_(r));
+    const int    same = r->kind == PERF_RULE_SAME;
+
+    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
+        return PERF_REJECT;
+    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
+        return PERF_ACCEPT;
+    return PERF_INCONCLUSIVE;
+}
+
+/* The answer of a log interval, with its reason. */
+PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
+{
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
+
+    v->decision = perf_rule_answer_(&v->rule, log_ratio);
+    v->reason = reason[v->decision];
+    if (v->rule.kind == PERF_RULE_SAME)
+        v->reason = of_same[v->decision];
 }
 
 /* Fills in the verdict from a log interval that already includes the resolution of the clock. */
 PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
                                   const perf_compare_opts *o)
 {
-    double t = perf_log_(v->threshold), half = 0.5 * (log_ratio.high - log_ratio.low);
+    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
     v->ratio.low = perf_exp_(log_ratio.low);
@@ -11339,18 +11623,34 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     else
         v->warnings |= PERF_WARN_UNBOUNDED;
     v->pairs_needed = 0.0;
-    if (v->rule.kind == PERF_RULE_SAME)
-        perf_verdict_decide_same_(v, log_ratio, t);
-    else
-        perf_verdict_decide_(v, log_ratio, t);
+    perf_verdict_decide_(v, log_ratio);
     if (v->decision == PERF_INCONCLUSIVE) {
-        v->pairs_needed = perf_pairs_needed_(v, n, half, log_ratio.estimate - t);
-        if (v->rule.kind == PERF_RULE_SAME)
-            v->pairs_needed = perf_pairs_needed_(v, n, half, perf_fabs_(log_ratio.estimate) - t);
+        room = perf_rule_room_(&v->rule, log_ratio.estimate);
+        v->pairs_needed = perf_pairs_needed_(v, n, half, room);
         if (!bounded)
             v->reason = "too few measurements for an interval";
     }
-    perf_verdict_guard(v, &o->guard);
+    perf_verdict_guard_(v, &o->guard);
+}
+
+/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
+PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
+                                     double *logs, size_t n, const perf_compare_opts *o)
+{
+    int by_median;
+
+    v->excluded = bets->excluded;
+    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
+        v->warnings |= PERF_WARN_SHAPE;
+    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
+    if (by_median && v->decision == PERF_ACCEPT)
+        v->reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && v->decision == PERF_REJECT)
+        v->reason = "the median of the pairs' ratios misses the threshold";
+    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
@@ -11378,6 +11678,23 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
  * speeds, signed ranks of few pairs are wrong in up to .13 a side.                               */
 #define PERF_FEW_PAIRS_ 20
 
+/* 1: the sorted logs have a gap at their middle, as of two speeds: it fills .4 of their interval
+ * from signs (95 %), or the median and `centre`, that of signed ranks, differ by .17 of it.  Of one
+ * shape, .15 of 20 pairs look so, .05 of 24, .02 of 36.                                          */
+PERF_FN int perf_split_(const double *d, size_t n, double centre)
+{
+    const perf_interval signs = perf_quantile_interval(d, n, 0.5, 0.95);
+    const double        width = signs.high - signs.low;
+    size_t              i;
+
+    if (perf_fabs_(signs.estimate - centre) > 0.17 * width)
+        return 1;
+    for (i = 1; i < n; i++)
+        if (d[i - 1] >= signs.low && d[i] <= signs.high && d[i] - d[i - 1] > 0.4 * width)
+            return 1;
+    return 0;
+}
+
 /* The typical ratio of pairs.  Arms of one shape: the interval from signed ranks.  Else the median
  * of the pairs' ratios (from signs) and the ratio of medians differ: the answer holds for both.
  * Sorts the logs.                                                                                */
@@ -11395,13 +11712,31 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, 
         r.estimate = perf_quantile_(s->logs, s->na, 0.5);
         return r;
     }
-    if (s->na < PERF_FEW_PAIRS_)
+    if (s->na < PERF_FEW_PAIRS_ || perf_split_(s->logs, s->na, ranks.estimate))
         return perf_hull_(ranks, signs);
     return ranks;
 }
 
+/* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
+PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
+{
+    const perf_interval a = perf_quantile_interval(s->sorted_a, s->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval(s->sorted_b, s->nb, 0.5, confidence);
+    perf_interval       r;
+
+    r.estimate = perf_log_(b.estimate / a.estimate);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (b.low > 0.0 && perf_is_finite_(a.high))
+        r.low = perf_log_(b.low / a.high);
+    if (a.low > 0.0 && perf_is_finite_(b.high))
+        r.high = perf_log_(b.high / a.low);
+    return r;
+}
+
 /* The ratio of medians of pairs.  Medians of few jump between two speeds: so below 32 pairs the
- * interval holds that of the typical ratio, below 20 the one from signs.  Sorts the logs.        */
+ * interval holds that of the typical ratio, below 20 the one from signs.  Where the arms spread
+ * unlike, a root of squares takes lumps for a law: it holds the worst limits.  Sorts the logs.   */
 PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
 {
     double        tail = 0.5 - 0.5 * confidence;
@@ -11411,6 +11746,8 @@ PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
         r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
     if (s->na < PERF_FEW_PAIRS_)
         r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
+    if (perf_unlike_(s))
+        r = perf_hull_(r, perf_medians_apart_(s, confidence));
     return r;
 }
 
@@ -11436,19 +11773,6 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
     return perf_quantile_ratio_(s, p, tail, shrink);
 }
 
-/* 1: the interval would decide by itself, without the step of a clock. */
-PERF_FN int perf_decides_(const perf_verdict *v, perf_interval log_ratio)
-{
-    perf_verdict exact = *v;
-    double       t = perf_log_(v->threshold);
-
-    if (v->rule.kind == PERF_RULE_SAME)
-        perf_verdict_decide_same_(&exact, log_ratio, t);
-    else
-        perf_verdict_decide_(&exact, log_ratio, t);
-    return exact.decision != PERF_INCONCLUSIVE;
-}
-
 /* Judges two arms: values are good, and there is one at least of each. */
 PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
 {
@@ -11467,7 +11791,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf
     if (s->nb < s->na)
         v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_decides_(v, r)) {
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_rule_answer_(&v->rule, r)) {
         v->reason = "the clock is too coarse for this: time more work at once";
         v->pairs_needed = PERF_INF_;
     }
@@ -12167,8 +12491,12 @@ PERF_FN size_t perf_sorted_durations_(const double *x, size_t n, double *into)
     return count;
 }
 
-PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
-                                      size_t n_other)
+/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
+ * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
+ * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
+ * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
+PERF_FN const char *perf_column_doubt_(const double *x, size_t n, const double *other,
+                                       size_t n_other)
 {
     const char *doubt = PERF_NULL_;
     double      local[512], *sorted = PERF_NULL_, *sorted_other, ratio;
@@ -12846,8 +13174,8 @@ PERF_END_DECLS
 
 
 /* >>internal: what other headers may use -------------------------------------------------------
- *   perf_put_children_, perf_put_environment_  notes of a report, or members of a JSON object
- *   perf_env_unknown_, perf_env_resembles_  variables that nobody reads                          */
+ *   perf_put_unseen_  notes of a report, or members of a JSON object
+ *   perf_env_slip_  variables that nobody reads, but that look like one                          */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
@@ -12914,9 +13242,24 @@ PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const cha
         tail++;
     return length - head - tail <= 2 && letters - head - tail <= 2;
 }
+
+/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
+{
+    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
+    size_t                   i, length;
+
+    while ((length = perf_env_unknown_(at, name)) != 0)
+        for (i = 0; i < 2; i++) {
+            *meant = asks[i];
+            if (perf_env_resembles_(*name, length, *meant))
+                return length;
+        }
+    return 0;
+}
 #else
-#define perf_env_unknown_(at, name)                PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
-#define perf_env_resembles_(name, length, word)    0
+#define perf_env_unknown_(at, name)     PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
+#define perf_env_slip_(at, name, meant) (PERF_CAST_(void, meant), perf_env_unknown_(at, name))
 #endif
 
 /* Names what is set and read by nobody: a slip of the pen? */
@@ -13069,6 +13412,13 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
         c.name[most].calls = 0;
     }
     perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
+}
+
+PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_put_children_(o, r, json);
+    if (!json)
+        perf_put_environment_(o);
 }
 
 PERF_END_DECLS
@@ -13784,8 +14134,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_away_(o, s->registry);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_put_note_(o, s->losses.n[i], perf_loss_words_of_(i));
-    perf_put_children_(o, s->registry, 0);
-    perf_put_environment_(o);
+    perf_put_unseen_(o, s->registry, 0);
     if (PERF_GET_(&s->registry->bad_variant))
         perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
@@ -13927,7 +14276,7 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_u64_(o, s->losses.n[i]);
     }
     if (s->registry)
-        perf_put_children_(o, s->registry, 1);
+        perf_put_unseen_(o, s->registry, 1);
 }
 
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
@@ -14209,7 +14558,8 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 {
     perf_registry_ *r = PERF_NULL_;
 
-    if (perf_getenv_("PERF_REPORT") || perf_getenv_("PERF_TRACE"))
+    if (perf_getenv_("PERF_REPORT") || perf_getenv_("PERF_TRACE") ||
+        perf_getenv_("PERF_TRACE_STREAM"))
         r = perf_registry_read_();
     if (r)
         PERF_SET_(&r->heard, 1u);
@@ -14218,15 +14568,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 /* A report that was asked for by a slip of the pen does not come: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {
-    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
-    const char *name = "";
-    size_t      at = 0, i, length = perf_env_unknown_(&at, &name);
+    const char *name = "", *meant = "";
+    size_t      at = 0, length;
 
-    for (; length; length = perf_env_unknown_(&at, &name))
-        for (i = 0; i < 2; i++)
-            if (perf_env_resembles_(name, length, asks[i]))
-                (void)fprintf(stderr, "perf.h: %.*s is set, did you mean %s?\n",
-                              PERF_CAST_(int, length), name, asks[i]);
+    while ((length = perf_env_slip_(&at, &name, &meant)) != 0)
+        (void)fprintf(stderr, "perf.h: %.*s is set, did you mean %s?\n", PERF_CAST_(int, length),
+                      name, meant);
 }
 
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
@@ -14541,7 +14888,6 @@ PERF_BEGIN_DECLS
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_pairs_judge_       a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   s->counted, s->counters slices beside the timed ones, see perf_loop_state_; PERF_LOOP_START_
@@ -15633,10 +15979,11 @@ PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *s)
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
     perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
+    const int       timing = s->phase < PERF_LOOP_COUNT_;
 
-    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+    if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
         arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
-    if (s->phase != PERF_LOOP_DONE_)
+    if (timing)
         s->warnings |= PERF_WARN_STOPPED;
     if (s->timer.backwards)
         s->warnings |= PERF_WARN_CLOCK;
@@ -16086,10 +16433,18 @@ PERF_COLD_FN_ perf_centre_ perf_race_centre_of_(const perf_loop_state_ *s, int i
     return perf_race_centre_(s->logs, perf_race_logs_(s, 0, i, pick));
 }
 
-/* How far the ratio is from the threshold, as logs. */
+/* How far the ratio is from the threshold, or the nearer limit, as logs. */
 PERF_FN double perf_race_margin_(const perf_loop_state_ *s, double ratio)
 {
-    return perf_fabs_(ratio - perf_log_(perf_rule_threshold_(&s->ask.accept.rule)));
+    return perf_fabs_(perf_rule_room_(&s->ask.accept.rule, ratio));
+}
+
+/* 1: two ratios, as logs, give the same answer. */
+PERF_FN int perf_race_alike_(const perf_loop_state_ *s, double one, double other)
+{
+    const perf_rule *rule = &s->ask.accept.rule;
+
+    return (perf_rule_room_(rule, one) > 0.0) == (perf_rule_room_(rule, other) > 0.0);
 }
 
 /* The difference of two ratios that does not matter, this far from the threshold. */
@@ -16114,14 +16469,13 @@ PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, p
  * began: the pairs that each began lie on two sides of the threshold, well apart.                */
 PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
 {
-    const double t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
     perf_centre_ a, b;
 
     if (s->running != 2 || s->arm[0].count < 16)
         return 0;
     a = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_0_);
     b = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_1_);
-    if (a.n < 2 || b.n < 2 || (a.at < t) == (b.at < t))
+    if (a.n < 2 || b.n < 2 || perf_race_alike_(s, a.at, b.at))
         return 0;
     a.error = 2.0 * a.spread / PERF_SURE_;
     b.error = 2.0 * b.spread / PERF_SURE_;
@@ -16241,8 +16595,7 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
  * other has left it to do; were that added to the other's time, the answer would change.         */
 PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 {
-    const double       threshold = perf_rule_threshold_(&s->ask.accept.rule);
-    const double       ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at);
+    const double       at = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at, ratio = perf_exp_(at);
     const perf_centre_ a = perf_race_owed_(s, 0), b = perf_race_owed_(s, i);
     const double       share = a.at - b.at, gap = perf_fabs_(a.at - b.at);
     double             in_full;
@@ -16254,7 +16607,7 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
     in_full = ratio + share;
     if (!(share > 0.0))
         in_full = ratio / (1.0 - share * ratio);
-    if ((ratio < threshold) == (in_full < threshold))
+    if (perf_race_alike_(s, at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
     return PERF_DEBT_;
 }
@@ -16262,11 +16615,10 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
 PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *s, int i)
 {
-    const double       t = perf_log_(perf_rule_threshold_(&s->ask.accept.rule));
     const perf_centre_ all = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_);
     const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
     const double       margin = perf_race_margin_(s, all.at);
-    const int          same_side = (all.at < t) == (longer.at < t);
+    const int          same_side = perf_race_alike_(s, all.at, longer.at);
     const int          precise = 2.0 * longer.error <= margin;
 
     if (same_side && !(s->lead_ns > 0.0))
@@ -16427,17 +16779,12 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 /* 1: some interval reaches the threshold, as it may be a pair behind the bets. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
 {
-    const perf_seq *q;
-    int             i, open = 0, by = perf_loop_by_(s);
+    int i, open = 0, by = perf_loop_by_(s);
 
     perf_race_keep_(s);
-    for (i = 1; i < s->variants; i++) {
-        q = &s->arm[i].seq[by];
-        if (q->decision == PERF_ACCEPT)
-            open |= s->arm[i].kept.high >= q->log_threshold;
-        else
-            open |= s->arm[i].kept.low <= q->log_threshold;
-    }
+    for (i = 1; i < s->variants; i++)
+        open |= s->arm[i].seq[by].decision !=
+                perf_rule_answer_(&s->ask.accept.rule, s->arm[i].kept);
     return open;
 }
 
@@ -16585,28 +16932,8 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, cons
     if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
         return 1;
     ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
-    return (ratio < v->threshold) != (v->decision == PERF_ACCEPT) &&
+    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
-}
-
-/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
-PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
-                                     double *logs, size_t n, const perf_compare_opts *o)
-{
-    int by_median;
-
-    v->excluded = bets->excluded;
-    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
-    perf_sort_values_(logs, n);
-    if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        v->warnings |= PERF_WARN_SHAPE;
-    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
-    if (by_median && v->decision == PERF_ACCEPT)
-        v->reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && v->decision == PERF_REJECT)
-        v->reason = "the median of the pairs' ratios misses the threshold";
-    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
 /* The verdict on variant i. */
@@ -16661,6 +16988,15 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
     }
 }
 
+/* Pairs with longer leads stand at other times than the rest: a ratio that changes with time is
+ * named for itself.                                                                              */
+PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, int objection)
+{
+    if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(s, i) == PERF_RATIO_DRIFTS_)
+        objection = PERF_RATIO_DRIFTS_;
+    return perf_objection_text_(objection);
+}
+
 /* The ratio of variant i after longer leads; 0: there is none. */
 PERF_COLD_FN_ double perf_race_longer_ratio_(const perf_loop_state_ *s, int i)
 {
@@ -16710,9 +17046,9 @@ PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdi
 
     if (v->decision == PERF_INCONCLUSIVE || count < 20 || !unlike)
         return;
-    if ((b.mean / a.mean > v->threshold) == accepted)
+    if ((perf_rule_room_(&v->rule, perf_log_(b.mean / a.mean)) > 0.0) != accepted)
         v->mean_ratio = b.mean / a.mean;
-    if ((b.p99 / a.p99 > v->threshold) == accepted)
+    if ((perf_rule_room_(&v->rule, perf_log_(b.p99 / a.p99)) > 0.0) != accepted)
         v->p99_ratio = b.p99 / a.p99;
     if (v->mean_ratio > 0.0 || v->p99_ratio > 0.0 || (q > p) == accepted)
         v->warnings |= PERF_WARN_SHAPE;
@@ -16734,10 +17070,10 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
     if (decided && objection != PERF_NO_OBJECTION_) {
         s->arm[i].objection = objection;
         v->led_ratio = s->entry[i].control_ratio;
-        perf_verdict_cap_(v, perf_objection_text_(objection));
+        perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
     } else if (!decided && objection == PERF_TURNS_MATTER_) {
         v->led_ratio = s->entry[i].control_ratio;
-        v->reason = perf_objection_text_(objection);
+        v->reason = perf_race_objects_(s, i, objection);
         v->pairs_needed = PERF_INF_;
     } else if (!decided && s->ended) {
         missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
@@ -17001,11 +17337,17 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 #define PERF_ENGINE_HEAD_(open)                                                                   \
     PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_
 
+/* What a body tells its loop: perf_told.h. */
+PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
+PERF_FN void perf_told_failure_(perf_loop *l, const char *why);
+PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
+
 PERF_ENGINE_FN_(perf_bench_engine_get_)
 {
     static const perf_loop_engine_ table = {
         PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
-        perf_result_words_, PERF_NULL_, PERF_NULL_};
+        perf_result_words_, perf_told_rates_, perf_told_failure_, perf_told_counter_,
+        PERF_NULL_, PERF_NULL_};
 
     PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
     return &table;
@@ -17015,7 +17357,7 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 {
     static const perf_loop_engine_ table = {
         PERF_ENGINE_HEAD_(perf_race_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
-        PERF_NULL_, perf_race_accuracy_, perf_race_title_};
+        PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_, perf_race_accuracy_, perf_race_title_};
 
     PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
     return &table;
@@ -17024,6 +17366,104 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 
 PERF_END_DECLS
 
+/* ==== perf_told.h ==== */
+/* perf_told.h - what the body of a benchmark tells its loop: rates, a failure, numbers of its own.
+ *
+ * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_TOLD_H
+#define PERF_TOLD_H
+
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_told_rates_, perf_told_failure_, perf_told_counter_  the functions of the engine
+ *   perf_told_by_     the state of a bench loop; NULL: it is none
+ *   perf_told_place_  the value of a counter by its name                                         */
+
+/* >>private: bodies, called through the engine of perf_loop.h ---------------------------------*/
+
+PERF_BEGIN_DECLS
+
+/* NULL: no bench loop. */
+PERF_FN perf_loop_state_ *perf_told_by_(const perf_loop *l)
+{
+    if (PERF_LOOP_KIND_(l->state) != 1)
+        return PERF_NULL_;
+    return l->state;
+}
+
+PERF_FN void perf_told_failure_(perf_loop *l, const char *why)
+{
+    perf_loop_state_ *s = perf_told_by_(l);
+
+    if (!s || PERF_ACQ_(&s->loop.done))
+        return;
+    (void)perf_loop_stop_(s, PERF_EFAILED);
+    s->loop.note = why;
+    l->left = 0;
+}
+
+/* Is it a rate, or 0? */
+PERF_FN int perf_told_is_rate_(double x)
+{
+    return x >= 0.0 && x <= 1e30;
+}
+
+PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
+{
+    perf_loop_state_ *s = perf_told_by_(l);
+
+    if (!s)
+        return;
+    if (!perf_told_is_rate_(bytes)) {
+        perf_told_failure_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+        return;
+    }
+    if (!perf_told_is_rate_(items)) {
+        perf_told_failure_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
+        return;
+    }
+    s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
+    s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
+}
+
+/* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
+PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
+{
+    perf_out_ out;
+    int       i = 0;
+
+    if (!name || !*name)
+        name = "(unnamed)";
+    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+           PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
+        i++;
+    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
+        return PERF_NULL_;
+    out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
+    perf_put_(&out, name);
+    return &loop->value[i];
+}
+
+PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
+{
+    perf_loop_state_ *s = perf_told_by_(l);
+    double           *place;
+
+    if (!s)
+        return;
+    place = perf_told_place_(&s->loop, name);
+    if (place)
+        *place = value;
+    else
+        perf_told_failure_(l, "perf_bench_counter: more than 16 names");
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_TOLD_H */
+/* ==== perf_loop.h, continued ==== */
 #endif /* PERF_LOOP_H */
 /* ==== perf.h, continued ==== */
 
@@ -17516,16 +17956,14 @@ PERF_END_DECLS
 #define PERF_SAVED_H
 
 /* ==== perf_json.h ==== */
-/* perf_json.h - JSON: a writer that puts the commas, and a strict reader.
+/* perf_json.h - JSON: a writer that puts the commas.
  *
  *   perf_writer_ json = {&out, 0, 0};
  *   perf_member_open_(&json, NULL, '{');
  *   perf_member_text_(&json, "name", "load");              // {"name":"load"
  *   perf_member_close_(&json, '}');
  *
- *   while ((member = perf_read_known_(&in, &members)) >= 0) ...
- *
- * For the library itself.  The reader takes any bytes: it fails with a status and a place.
+ * For the library itself.  The reader is where files are read: perf_saved.h.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_JSON_H
@@ -17542,13 +17980,7 @@ PERF_BEGIN_DECLS
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
  *   perf_member_real_, perf_member_whole_  write JSON
  *   perf_put_real_         a number with 12 digits as JSON has it
- *   perf_more_, perf_text_make_  room in a list that doubles; a text in memory, to be freed
- *   perf_reader_, perf_reader_open_  a text being read; reader.decoded is the caller's to free
- *   perf_read_fail_, perf_read_need_, perf_read_room_  the first failure counts, with its place
- *   perf_read_peek_, perf_read_next_  walk
- *   perf_read_string_, perf_read_word_, perf_read_number_, perf_read_figure_  read a value
- *   perf_members_, perf_read_known_  an object's members by name
- *   PERF_READ_BYTES_       the longest text                                                      */
+ *   perf_more_, perf_text_make_  room in a list that doubles; a text in memory, to be freed      */
 
 /* >>private ------------------------------------------------------------------------------------ */
 
@@ -17718,7 +18150,621 @@ PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint6
     perf_put_u64_(json->out, x);
 }
 
-/* ---- a strict reader that walks once ---- */
+PERF_END_DECLS
+
+#endif /* PERF_JSON_H */
+/* ==== perf_saved.h, continued ==== */
+
+#include <time.h>               /* time, on Windows                                               */
+
+PERF_BEGIN_DECLS
+
+/* >>results -----------------------------------------------------------------------------------
+ * What is written: every bench and A/B loop that has ended, with each slice as measured by the
+ * clock that decides (wall or processor time, as in the report), and every scope with its
+ * histogram.  Values that are no positive numbers are left out.                                  */
+
+typedef struct perf_results_item {  /* a result of your own to write; the pointers stay yours     */
+    const char        *name;    /* any text; NULL reads "(unnamed)"                               */
+    const perf_result *result;  /* NULL: left out                                                 */
+    const double      *samples; /* ns an iteration, oldest first; NULL: only the result's median  */
+    size_t             count;   /* of samples                                                     */
+} perf_results_item;
+
+typedef struct perf_results_opts {  /* zero = default                                             */
+    const perf_results_item *items; /* NULL: all that this process has finished                   */
+    size_t      count;          /* of items                                                       */
+    int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
+    const char *run;            /* id of this run among others; NULL: made of time and process    */
+    const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
+    double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
+    const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
+    const char *label;          /* of what was measured, as a commit; NULL: PERF_RUN_LABEL of the */
+                                /* environment, or none                                           */
+    const char *const *rejected;        /* names of entries, NULL at the end, that a check has    */
+                                /* REJECTed: saved with a mark, and no part of a baseline until   */
+                                /* perf-ab history --accept-change; NULL: none                    */
+    const char *const *accepted;        /* an entry, the id of the first saved run of its new     */
+                                /* level ("": this run), another entry, its run, NULL: older runs */
+                                /* of it are no part of a baseline any more; for                  */
+                                /* perf_baseline_add.  NULL: none                                 */
+} perf_results_opts;
+
+/* What was measured under a name. */
+typedef enum perf_baseline_kind {
+    PERF_BASELINE_BENCH = 1, PERF_BASELINE_AB, PERF_BASELINE_SCOPE
+} perf_baseline_kind;
+
+#if defined(__cplusplus)        /* the old names of what PERF_ZERO makes                          */
+#define perf_results_opts_default() perf_results_opts()
+#else
+#define perf_results_opts_default() ((perf_results_opts)PERF_ZERO)
+#endif
+
+/* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
+ * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
+PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
+ *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
+ *   perf_first_line_       the first line of a small file; 0: there is none
+ *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
+ *                          pointers into the core, which ended loops do not leave meanwhile
+ *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
+ *                          value that is none, or of a pair that is not whole
+ *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
+ *                          status as perf_results_save
+ *   perf_put_own_          such a writer: our own JSON
+ *   perf_results_opts_good_  1: they are within their ranges
+ *   perf_text_to_          writes a text and frees it
+ *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
+ *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
+ *   PERF_LEVEL_REJECTED_   how a saved run was judged
+ *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
+
+/* ---- text ---- */
+
+/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
+PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+{
+    perf_out_ out = perf_out_open_(to, cap);
+
+    perf_put_(&out, from);
+}
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
+}
+
+/* ---- where and how this was measured ---- */
+
+typedef struct perf_run_ {
+    char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200], label[96];
+    int    cores, hypervisor;
+    double time_s;
+    double load;                /* of the last minute; < 0: the system does not tell              */
+} perf_run_;
+
+#if defined(__clang__)
+#define PERF_COMPILER_ "clang " __clang_version__
+#elif PERF_TCC_
+#define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
+#else
+#define PERF_COMPILER_ "gcc " __VERSION__
+#endif
+
+
+/* The size of a pointer, and what the compiler's macros tell about its options. */
+PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
+{
+    perf_put_u64_(out, 8 * sizeof(void *));
+    perf_put_(out, "-bit");
+#if defined(__OPTIMIZE_SIZE__)
+    perf_put_(out, ", optimised for size");
+#elif defined(__OPTIMIZE__)
+    perf_put_(out, ", optimised");
+#else
+    perf_put_(out, ", not optimised");
+#endif
+#if defined(__AVX512F__)
+    perf_put_(out, ", AVX-512");
+#elif defined(__AVX2__)
+    perf_put_(out, ", AVX2");
+#elif defined(__AVX__)
+    perf_put_(out, ", AVX");
+#elif defined(__ARM_FEATURE_SVE)
+    perf_put_(out, ", SVE");
+#endif
+#if defined(__FAST_MATH__)
+    perf_put_(out, ", fast-math");
+#endif
+#if defined(NDEBUG)
+    perf_put_(out, ", NDEBUG");
+#endif
+    if (PERF_SANITIZED_)
+        perf_put_(out, ", sanitizer");
+}
+
+/* The first line of a small file, without its newline; 0: there is none. */
+PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
+{
+    FILE *file = fopen(path, "rb");
+    int   any = file && fgets(line, PERF_CAST_(int, cap), file);
+
+    if (file)
+        (void)fclose(file);
+    if (any)
+        line[strcspn(line, "\n")] = '\0';
+    return any;
+}
+
+/* 1: the line of /proc/cpuinfo names the processor: "model name", or on Arm and RISC-V a part. */
+PERF_FN int perf_names_cpu_(const char *line)
+{
+    return !strncmp(line, "model name", 10) || !strncmp(line, "CPU part", 8) ||
+           !strncmp(line, "uarch", 5);
+}
+
+/* The model and the number of processors and whether they are virtual, where Linux tells. */
+PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
+{
+    char  line[4096], *value;
+    FILE *file = fopen("/proc/cpuinfo", "rb");
+
+    perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
+    if (!file)
+        return;
+    while (fgets(line, sizeof line, file)) {
+        value = strchr(line, ':');
+        if (!value)
+            continue;
+        value++;
+        if (*value == ' ')
+            value++;
+        value[strcspn(value, "\n")] = '\0';
+        if (!strncmp(line, "processor", 9))
+            run->cores++;
+        if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
+            run->hypervisor = 1;
+        if (!strcmp(run->cpu, "unknown") && perf_names_cpu_(line))
+            perf_copy_text_(run->cpu, sizeof run->cpu, value);
+    }
+    (void)fclose(file);
+}
+
+PERF_COLD_FN_ void perf_run_os_(perf_run_ *run)
+{
+    char      kind[80], release[80];
+    perf_out_ out = perf_out_open_(run->os, sizeof run->os);
+
+#if defined(_WIN32)
+    perf_put_(&out, "Windows");
+    if (perf_getenv_("PROCESSOR_IDENTIFIER"))
+        perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
+    return;
+#endif
+    if (!perf_first_line_("/proc/sys/kernel/ostype", kind, sizeof kind) ||
+        !perf_first_line_("/proc/sys/kernel/osrelease", release, sizeof release)) {
+        perf_put_(&out, "unknown");
+        return;
+    }
+    perf_put_(&out, kind);
+    perf_put_char_(&out, ' ');
+    perf_put_(&out, release);
+}
+
+/* `asked`, else PERF_MACHINE of the environment, else the name of the host. */
+PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
+{
+    char line[80];
+
+    if (!asked)
+        asked = perf_getenv_("PERF_MACHINE");
+#if defined(_WIN32)
+    if (!asked)
+        asked = perf_getenv_("COMPUTERNAME");
+#endif
+    if ((!asked || !*asked) && perf_first_line_("/proc/sys/kernel/hostname", line, sizeof line))
+        asked = line;
+    if (!asked || !*asked)
+        asked = "unknown";
+    perf_copy_text_(run->machine, sizeof run->machine, asked);
+}
+
+/* Now, finer than seconds: many runs fit into one. */
+PERF_COLD_FN_ double perf_time_now_(void)
+{
+#if defined(_WIN32)
+    return PERF_CAST_(double, time(PERF_NULL_));
+#else
+    return 1e-9 * PERF_CAST_(double, perf_system_ns_(0));       /* of CLOCK_REALTIME              */
+#endif
+}
+
+/* "2026-11-21T12:00:00Z 4711", of time and process. */
+PERF_COLD_FN_ void perf_run_id_(perf_run_ *run)
+{
+    perf_out_ out = perf_out_open_(run->id, sizeof run->id);
+
+    perf_put_date_(&out, run->time_s);
+    perf_put_(&out, "Z ");
+    perf_put_u64_(&out, perf_process_id_());
+}
+
+PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
+{
+    perf_run_   run = PERF_ZERO;
+    const char *label = opts->label;
+    char        line[80];
+    perf_out_   out = perf_out_open_(run.build, sizeof run.build);
+
+    run.time_s = opts->time_s;
+    if (!(run.time_s > 0.0))
+        run.time_s = perf_time_now_();
+    perf_run_cpu_(&run);
+    perf_run_os_(&run);
+    perf_run_machine_(&run, opts->machine);
+    perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
+    perf_put_build_(&out);
+    if (opts->run)
+        perf_copy_text_(run.id, sizeof run.id, opts->run);
+    else
+        perf_run_id_(&run);
+    if (!label)
+        label = perf_getenv_("PERF_RUN_LABEL");
+    if (label)
+        perf_copy_text_(run.label, sizeof run.label, label);
+    run.load = -1.0;
+    if (perf_first_line_("/proc/loadavg", line, sizeof line))
+        (void)perf_skip_number_(line, &run.load);
+    return run;
+}
+
+/* ---- what there is to write ---- */
+
+typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is the baseline     */
+    const char           *name;
+    const perf_result    *bench;
+    const perf_ab_result *ab;
+    const double         *x[2];         /* ns an iteration, by slice                              */
+    size_t                count;        /* of slices                                              */
+    const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
+    char                 *numbered;     /* "name (2)", freed with the list; NULL: name is enough  */
+    size_t                alike;        /* further loops of this name in the same round           */
+} perf_saved_;
+
+typedef struct perf_saved_bucket_ {
+    uint32_t index;
+    uint64_t count;
+} perf_saved_bucket_;
+
+typedef struct perf_saved_scope_ {      /* a scope or a counter                                   */
+    perf_row_ row;
+    size_t    bucket, buckets;          /* its part of the list of buckets                        */
+} perf_saved_scope_;
+
+typedef struct perf_saving_ {           /* all of it, at one moment                               */
+    perf_run_           run;
+    perf_clock_info     clock;          /* the rate is read here once: it may change at any time  */
+    perf_saved_        *loop;
+    perf_saved_scope_  *scope;
+    perf_saved_bucket_ *bucket;
+    size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
+    perf_status         status;
+    const char *const  *context, *const *rejected, *const *accepted;
+    const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
+    double              step_ns;        /* of the clock; 0: the values are not ours               */
+} perf_saving_;
+
+/* A bench without slices has its median as its only slice. */
+PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
+{
+    if (!loop.count && loop.bench && loop.bench->time.count) {
+        loop.x[0] = &perf_result_main_(loop.bench)->p50;
+        loop.count = 1;
+    }
+    if (!perf_more_(&saving->loop, &saving->loop_room, saving->loops, sizeof *saving->loop))
+        saving->status = PERF_ENOMEM;
+    else
+        saving->loop[saving->loops++] = loop;
+}
+
+/* 1: two loops that files could not tell apart.  Rounds of --repeat are meant to be alike. */
+PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
+{
+    return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
+}
+
+/* Where in a table of `room` (a power of two) places a loop like this stands, or would: FNV-1a. */
+PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
+                                       const perf_saved_ *loop)
+{
+    uint64_t    hash = UINT64_C(14695981039346656037);
+    const char *letter;
+    size_t      at;
+
+    for (letter = loop->name; *letter; letter++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *letter)) * UINT64_C(1099511628211);
+    at = PERF_CAST_(size_t, hash ^ hash >> 32) & (room - 1);
+    while (table[at] && !perf_saved_alike_(&saving->loop[table[at] - 1], loop))
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+/* Gives a loop like `first` the next name that no loop has: "name (2)".  0: no memory. */
+PERF_COLD_FN_ int perf_saving_number_(perf_saving_ *saving, const size_t *table, size_t room,
+                                      perf_saved_ *first, perf_saved_ *loop)
+{
+    const char *name = loop->name;
+    size_t      most = strlen(name) + 24;
+
+    loop->numbered = PERF_CAST_(char *, PERF_MALLOC(most));
+    if (!loop->numbered)
+        return 0;
+    loop->name = loop->numbered;
+    do {
+        perf_out_ out = perf_out_open_(loop->numbered, most);
+        first->alike++;
+        perf_put_(&out, name);
+        perf_put_(&out, " (");
+        perf_put_u64_(&out, first->alike + 1);
+        perf_put_char_(&out, ')');
+    } while (table[perf_saving_find_(saving, table, room, loop)]);
+    return 1;
+}
+
+/* Numbers loops of equal names, oldest first: as one entry a slow one would hide behind a fast. */
+PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
+{
+    size_t room = 16, i, at, *table;
+
+    while (room < 2 * saving->loops)
+        room *= 2;
+    table = PERF_CAST_(size_t *, PERF_MALLOC(room * sizeof *table));
+    if (!table) {
+        saving->status = PERF_ENOMEM;
+        return;
+    }
+    memset(table, 0, room * sizeof *table);
+    for (i = 0; i < saving->loops; i++) {
+        at = perf_saving_find_(saving, table, room, &saving->loop[i]);
+        if (!table[at])
+            table[at] = i + 1;
+    }
+    for (i = 0; i < saving->loops; i++) {
+        perf_saved_ *loop = &saving->loop[i];
+        at = perf_saving_find_(saving, table, room, loop);
+        if (table[at] != i + 1 &&
+            !perf_saving_number_(saving, table, room, &saving->loop[table[at] - 1], loop))
+            saving->status = PERF_ENOMEM;
+    }
+    PERF_FREE(table);
+}
+
+/* Fills in what an ended loop has measured; 0: it is a race, which files do not hold. */
+PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
+{
+    int measured;
+
+    memset(saved, 0, sizeof *saved);
+    saved->name = loop->name;
+    saved->own = loop;
+    saved->x[0] = loop->sample[0];
+    saved->x[1] = loop->sample[1];
+    if (loop->kind == 1) {
+        saved->bench = PERF_CAST_(const perf_result *, loop->result);
+        measured = saved->bench->time.count > 0;
+    } else if (loop->kind == 2) {
+        saved->ab = PERF_CAST_(const perf_ab_result *, loop->result);
+        measured = saved->ab->baseline.count > 0;
+    } else {
+        return 0;
+    }
+    if (measured)
+        saved->count = loop->samples;
+    return 1;
+}
+
+/* The finished loops of the process, oldest first. */
+PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
+{
+    const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
+    perf_saved_       one;
+    size_t            i, last;
+
+    for (; loop && saving->status == PERF_OK; loop = loop->next)
+        if (PERF_ACQ_(&loop->done) && !PERF_GET_(&loop->forgotten) && perf_saved_fill_(&one, loop))
+            perf_saving_loop_(saving, one);
+    for (i = 0; i < saving->loops / 2; i++) {
+        last = saving->loops - 1 - i;
+        one = saving->loop[i];
+        saving->loop[i] = saving->loop[last];
+        saving->loop[last] = one;
+    }
+    perf_saving_names_(saving);
+}
+
+/* The calls of a scope by duration; 0: no memory. */
+PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *sum)
+{
+    uint32_t i;
+
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++) {
+        if (!sum->bucket[i])
+            continue;
+        if (!perf_more_(&saving->bucket, &saving->bucket_room, saving->buckets,
+                        sizeof *saving->bucket))
+            return 0;
+        saving->bucket[saving->buckets].index = i;
+        saving->bucket[saving->buckets++].count = sum->bucket[i];
+    }
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *core)
+{
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+    uint32_t   id, names = PERF_ACQ_(&core->count);
+    int        fits = sum != PERF_NULL_;
+
+    for (id = 1; id < names && fits; id++) {
+        perf_saved_scope_ *one;
+        fits = perf_more_(&saving->scope, &saving->scope_room, saving->scopes,
+                          sizeof *saving->scope);
+        if (!fits)
+            break;
+        one = &saving->scope[saving->scopes];
+        perf_row_fill_(&one->row, core, id, sum);
+        one->bucket = saving->buckets;
+        one->buckets = 0;
+        if (!one->row.count)
+            continue;
+        if (one->row.kind < PERF_KIND_COUNT_)
+            fits = perf_saving_buckets_(saving, sum);
+        one->buckets = saving->buckets - one->bucket;
+        saving->scopes++;
+    }
+    if (!fits)
+        saving->status = PERF_ENOMEM;
+    PERF_FREE(sum);
+}
+
+/* The results that the caller gives. */
+PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_opts *opts)
+{
+    size_t i;
+
+    for (i = 0; i < opts->count; i++) {
+        const perf_results_item *item = &opts->items[i];
+        perf_saved_              one = PERF_ZERO;
+        if (!item->result)
+            continue;
+        one.name = "(unnamed)";
+        if (item->name)
+            one.name = item->name;
+        one.bench = item->result;
+        one.x[0] = item->samples;
+        if (item->samples)
+            one.count = item->count;
+        perf_saving_loop_(saving, one);
+    }
+}
+
+PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
+{
+    perf_results_opts none = PERF_ZERO;
+    perf_saving_      saving = PERF_ZERO;
+    perf_registry_   *core;
+
+    if (!opts)
+        opts = &none;
+    saving.run = perf_run_here_(opts);
+    saving.clock = perf_clock();
+    saving.context = opts->context;
+    saving.rejected = opts->rejected;
+    saving.accepted = opts->accepted;
+    if (opts->items) {
+        perf_saving_items_(&saving, opts);
+        return saving;
+    }
+    saving.step_ns = saving.clock.resolution_ns;
+    core = perf_registry_read_();
+    if (!core)
+        return saving;
+    if (perf_lock_(core))                       /* after a fork: forgets the parent's threads     */
+        perf_unlock_(core);
+    perf_saving_loops_(&saving, core);
+    if (!opts->no_scopes)
+        perf_saving_scopes_(&saving, core);
+    return saving;
+}
+
+/* The summary of a loop's arm by the clock that decides. */
+PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *loop, int arm)
+{
+    const perf_ab_result *ab = loop->ab;
+
+    if (!ab)
+        return perf_result_main_(loop->bench);
+    if (ab->decides == PERF_DECIDES_CPU)
+        return arm ? &ab->candidate_cpu : &ab->baseline_cpu;
+    return arm ? &ab->candidate : &ab->baseline;
+}
+
+/* Value i of an arm alone, by slice; 0: none such. */
+PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
+{
+    double x = 0.0;
+
+    if (i < loop->count)
+        x = loop->x[arm][i];
+    if (!perf_is_duration_(x) || !(x > 1e-200) || !(x < 1e200))
+        return 0.0;
+    return x;
+}
+
+/* The same; 0 also where a pair has only one. */
+PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
+{
+    if (loop->ab && !(perf_saved_side_(loop, 1 - arm, i) > 0.0))
+        return 0.0;
+    return perf_saved_side_(loop, arm, i);
+}
+
+PERF_COLD_FN_ void perf_put_samples_(perf_writer_ *json, const char *key, const perf_saved_ *loop,
+                                     int arm)
+{
+    size_t i;
+
+    json->line = 1;
+    perf_member_open_(json, key, '[');
+    for (i = 0; i < loop->count; i++) {
+        const double x = perf_saved_value_(loop, arm, i);
+        if (x > 0.0)
+            perf_member_real_(json, PERF_CAST_(const char *, PERF_NULL_), x);
+    }
+    perf_member_close_(json, ']');
+}
+
+/* ---- JSON: a strict reader that walks once, and takes any bytes ---- */
 
 #define PERF_READ_BYTES_   (UINT64_C(256) << 20)    /* of a file                                  */
 #define PERF_READ_DEPTH_   64u
@@ -17731,8 +18777,6 @@ typedef struct perf_reader_ {
     perf_status status;                 /* the first failure, with its place                      */
     size_t      error_at;
 } perf_reader_;
-
-#define PERF_KEEP_RUNS_    30u
 
 PERF_COLD_FN_ int perf_read_fail_(perf_reader_ *in, perf_status why)
 {
@@ -18094,624 +19138,7 @@ PERF_COLD_FN_ int perf_read_room_(perf_reader_ *in, void *list, size_t *room, si
     return 1;
 }
 
-PERF_END_DECLS
-
-#endif /* PERF_JSON_H */
-/* ==== perf_saved.h, continued ==== */
-
-#include <time.h>               /* time, on Windows                                               */
-
-PERF_BEGIN_DECLS
-
-/* >>results -----------------------------------------------------------------------------------
- * What is written: every bench and A/B loop that has ended, with each slice as measured by the
- * clock that decides (wall or processor time, as in the report), and every scope with its
- * histogram.  Values that are no positive numbers are left out.                                  */
-
-typedef struct perf_results_item {  /* a result of your own to write; the pointers stay yours     */
-    const char        *name;    /* any text; NULL reads "(unnamed)"                               */
-    const perf_result *result;  /* NULL: left out                                                 */
-    const double      *samples; /* ns an iteration, oldest first; NULL: only the result's median  */
-    size_t             count;   /* of samples                                                     */
-} perf_results_item;
-
-typedef struct perf_results_opts {  /* zero = default                                             */
-    const perf_results_item *items; /* NULL: all that this process has finished                   */
-    size_t      count;          /* of items                                                       */
-    int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
-    const char *run;            /* id of this run among others; NULL: made of time and process    */
-    const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
-    double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
-    const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
-    const char *label;          /* of what was measured, as a commit; NULL: PERF_RUN_LABEL of the */
-                                /* environment, or none                                           */
-} perf_results_opts;
-
-/* What was measured under a name. */
-typedef enum perf_baseline_kind {
-    PERF_BASELINE_BENCH = 1, PERF_BASELINE_AB, PERF_BASELINE_SCOPE
-} perf_baseline_kind;
-
-#if defined(__cplusplus)        /* the old names of what PERF_ZERO makes                          */
-#define perf_results_opts_default() perf_results_opts()
-#else
-#define perf_results_opts_default() ((perf_results_opts)PERF_ZERO)
-#endif
-
-/* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
-PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
-
-/* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
-PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
- *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
- *   perf_first_line_       the first line of a small file; 0: there is none
- *   PERF_SANITIZED_        1: compiled with a sanitizer
- *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
- *                          pointers into the core, which ended loops do not leave meanwhile
- *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
- *                          the clock that decides; 0 for a value that is none
- *   perf_saving_save_, perf_saving_to_, perf_saving_make_  run a writer over all there is, into a
- *                          file, a stream or memory; status as perf_results_save
- *   perf_put_own_          such a writer: our own JSON
- *   perf_results_opts_good_  1: they are within their ranges
- *   perf_text_to_          writes a text and frees it
- *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
- *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
- *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
-
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
-
-/* ---- text ---- */
-
-/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
-PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
-{
-    perf_out_ out = perf_out_open_(to, cap);
-
-    perf_put_(&out, from);
-}
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
-}
-
-/* ---- where and how this was measured ---- */
-
-typedef struct perf_run_ {
-    char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200], label[96];
-    int    cores, hypervisor;
-    double time_s;
-    double load;                /* of the last minute; < 0: the system does not tell              */
-} perf_run_;
-
-#if defined(__clang__)
-#define PERF_COMPILER_ "clang " __clang_version__
-#elif PERF_TCC_
-#define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
-#else
-#define PERF_COMPILER_ "gcc " __VERSION__
-#endif
-
-#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
-#define PERF_SANITIZED_ 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define PERF_SANITIZED_ 1
-#endif
-#endif
-#ifndef PERF_SANITIZED_
-#define PERF_SANITIZED_ 0
-#endif
-
-/* The size of a pointer, and what the compiler's macros tell about its options. */
-PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
-{
-    perf_put_u64_(out, 8 * sizeof(void *));
-    perf_put_(out, "-bit");
-#if defined(__OPTIMIZE_SIZE__)
-    perf_put_(out, ", optimised for size");
-#elif defined(__OPTIMIZE__)
-    perf_put_(out, ", optimised");
-#else
-    perf_put_(out, ", not optimised");
-#endif
-#if defined(__AVX512F__)
-    perf_put_(out, ", AVX-512");
-#elif defined(__AVX2__)
-    perf_put_(out, ", AVX2");
-#elif defined(__AVX__)
-    perf_put_(out, ", AVX");
-#elif defined(__ARM_FEATURE_SVE)
-    perf_put_(out, ", SVE");
-#endif
-#if defined(__FAST_MATH__)
-    perf_put_(out, ", fast-math");
-#endif
-#if defined(NDEBUG)
-    perf_put_(out, ", NDEBUG");
-#endif
-    if (PERF_SANITIZED_)
-        perf_put_(out, ", sanitizer");
-}
-
-/* The first line of a small file, without its newline; 0: there is none. */
-PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
-{
-    FILE *file = fopen(path, "rb");
-    int   any = file && fgets(line, PERF_CAST_(int, cap), file);
-
-    if (file)
-        (void)fclose(file);
-    if (any)
-        line[strcspn(line, "\n")] = '\0';
-    return any;
-}
-
-/* 1: the line of /proc/cpuinfo names the processor: "model name", or on Arm and RISC-V a part. */
-PERF_FN int perf_names_cpu_(const char *line)
-{
-    return !strncmp(line, "model name", 10) || !strncmp(line, "CPU part", 8) ||
-           !strncmp(line, "uarch", 5);
-}
-
-/* The model and the number of processors and whether they are virtual, where Linux tells. */
-PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
-{
-    char  line[4096], *value;
-    FILE *file = fopen("/proc/cpuinfo", "rb");
-
-    perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
-    if (!file)
-        return;
-    while (fgets(line, sizeof line, file)) {
-        value = strchr(line, ':');
-        if (!value)
-            continue;
-        value++;
-        if (*value == ' ')
-            value++;
-        value[strcspn(value, "\n")] = '\0';
-        if (!strncmp(line, "processor", 9))
-            run->cores++;
-        if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
-            run->hypervisor = 1;
-        if (!strcmp(run->cpu, "unknown") && perf_names_cpu_(line))
-            perf_copy_text_(run->cpu, sizeof run->cpu, value);
-    }
-    (void)fclose(file);
-}
-
-PERF_COLD_FN_ void perf_run_os_(perf_run_ *run)
-{
-    char      kind[80], release[80];
-    perf_out_ out = perf_out_open_(run->os, sizeof run->os);
-
-#if defined(_WIN32)
-    perf_put_(&out, "Windows");
-    if (perf_getenv_("PROCESSOR_IDENTIFIER"))
-        perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
-    return;
-#endif
-    if (!perf_first_line_("/proc/sys/kernel/ostype", kind, sizeof kind) ||
-        !perf_first_line_("/proc/sys/kernel/osrelease", release, sizeof release)) {
-        perf_put_(&out, "unknown");
-        return;
-    }
-    perf_put_(&out, kind);
-    perf_put_char_(&out, ' ');
-    perf_put_(&out, release);
-}
-
-/* `asked`, else PERF_MACHINE of the environment, else the name of the host. */
-PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
-{
-    char line[80];
-
-    if (!asked)
-        asked = perf_getenv_("PERF_MACHINE");
-#if defined(_WIN32)
-    if (!asked)
-        asked = perf_getenv_("COMPUTERNAME");
-#endif
-    if ((!asked || !*asked) && perf_first_line_("/proc/sys/kernel/hostname", line, sizeof line))
-        asked = line;
-    if (!asked || !*asked)
-        asked = "unknown";
-    perf_copy_text_(run->machine, sizeof run->machine, asked);
-}
-
-/* Now, finer than seconds: many runs fit into one. */
-PERF_COLD_FN_ double perf_time_now_(void)
-{
-#if defined(_WIN32)
-    return PERF_CAST_(double, time(PERF_NULL_));
-#else
-    return 1e-9 * PERF_CAST_(double, perf_system_ns_(0));       /* of CLOCK_REALTIME              */
-#endif
-}
-
-/* "2026-11-21T12:00:00Z 4711", of time and process. */
-PERF_COLD_FN_ void perf_run_id_(perf_run_ *run)
-{
-    perf_out_ out = perf_out_open_(run->id, sizeof run->id);
-
-    perf_put_date_(&out, run->time_s);
-    perf_put_(&out, "Z ");
-    perf_put_u64_(&out, perf_process_id_());
-}
-
-PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
-{
-    perf_run_   run = PERF_ZERO;
-    const char *label = opts->label;
-    char        line[80];
-    perf_out_   out = perf_out_open_(run.build, sizeof run.build);
-
-    run.time_s = opts->time_s;
-    if (!(run.time_s > 0.0))
-        run.time_s = perf_time_now_();
-    perf_run_cpu_(&run);
-    perf_run_os_(&run);
-    perf_run_machine_(&run, opts->machine);
-    perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
-    perf_put_build_(&out);
-    if (opts->run)
-        perf_copy_text_(run.id, sizeof run.id, opts->run);
-    else
-        perf_run_id_(&run);
-    if (!label)
-        label = perf_getenv_("PERF_RUN_LABEL");
-    if (label)
-        perf_copy_text_(run.label, sizeof run.label, label);
-    run.load = -1.0;
-    if (perf_first_line_("/proc/loadavg", line, sizeof line))
-        (void)perf_skip_number_(line, &run.load);
-    return run;
-}
-
-/* ---- what there is to write ---- */
-
-typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is the baseline     */
-    const char           *name;
-    const perf_result    *bench;
-    const perf_ab_result *ab;
-    const double         *x[2];         /* ns an iteration, by slice                              */
-    size_t                count;        /* of slices                                              */
-    const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
-    char                 *numbered;     /* "name (2)", freed with the list; NULL: name is enough  */
-    size_t                alike;        /* further loops of this name in the same round           */
-} perf_saved_;
-
-typedef struct perf_saved_bucket_ {
-    uint32_t index;
-    uint64_t count;
-} perf_saved_bucket_;
-
-typedef struct perf_saved_scope_ {      /* a scope or a counter                                   */
-    perf_row_ row;
-    size_t    bucket, buckets;          /* its part of the list of buckets                        */
-} perf_saved_scope_;
-
-typedef struct perf_saving_ {           /* all of it, at one moment                               */
-    perf_run_           run;
-    perf_clock_info     clock;          /* the rate is read here once: it may change at any time  */
-    perf_saved_        *loop;
-    perf_saved_scope_  *scope;
-    perf_saved_bucket_ *bucket;
-    size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
-    perf_status         status;
-    const char *const  *context;
-    const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
-    double              step_ns;        /* of the clock; 0: the values are not ours               */
-} perf_saving_;
-
-/* A bench without slices has its median as its only slice. */
-PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
-{
-    if (!loop.count && loop.bench && loop.bench->time.count) {
-        loop.x[0] = &perf_result_main_(loop.bench)->p50;
-        loop.count = 1;
-    }
-    if (!perf_more_(&saving->loop, &saving->loop_room, saving->loops, sizeof *saving->loop))
-        saving->status = PERF_ENOMEM;
-    else
-        saving->loop[saving->loops++] = loop;
-}
-
-/* 1: two loops that files could not tell apart.  Rounds of --repeat are meant to be alike. */
-PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
-{
-    return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
-}
-
-/* Where in a table of `room` (a power of two) places a loop like this stands, or would: FNV-1a. */
-PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
-                                       const perf_saved_ *loop)
-{
-    uint64_t    hash = UINT64_C(14695981039346656037);
-    const char *letter;
-    size_t      at;
-
-    for (letter = loop->name; *letter; letter++)
-        hash = (hash ^ PERF_CAST_(unsigned char, *letter)) * UINT64_C(1099511628211);
-    at = PERF_CAST_(size_t, hash ^ hash >> 32) & (room - 1);
-    while (table[at] && !perf_saved_alike_(&saving->loop[table[at] - 1], loop))
-        at = (at + 1) & (room - 1);
-    return at;
-}
-
-/* Gives a loop like `first` the next name that no loop has: "name (2)".  0: no memory. */
-PERF_COLD_FN_ int perf_saving_number_(perf_saving_ *saving, const size_t *table, size_t room,
-                                      perf_saved_ *first, perf_saved_ *loop)
-{
-    const char *name = loop->name;
-    size_t      most = strlen(name) + 24;
-
-    loop->numbered = PERF_CAST_(char *, PERF_MALLOC(most));
-    if (!loop->numbered)
-        return 0;
-    loop->name = loop->numbered;
-    do {
-        perf_out_ out = perf_out_open_(loop->numbered, most);
-        first->alike++;
-        perf_put_(&out, name);
-        perf_put_(&out, " (");
-        perf_put_u64_(&out, first->alike + 1);
-        perf_put_char_(&out, ')');
-    } while (table[perf_saving_find_(saving, table, room, loop)]);
-    return 1;
-}
-
-/* Numbers loops of equal names, oldest first: as one entry a slow one would hide behind a fast. */
-PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
-{
-    size_t room = 16, i, at, *table;
-
-    while (room < 2 * saving->loops)
-        room *= 2;
-    table = PERF_CAST_(size_t *, PERF_MALLOC(room * sizeof *table));
-    if (!table) {
-        saving->status = PERF_ENOMEM;
-        return;
-    }
-    memset(table, 0, room * sizeof *table);
-    for (i = 0; i < saving->loops; i++) {
-        at = perf_saving_find_(saving, table, room, &saving->loop[i]);
-        if (!table[at])
-            table[at] = i + 1;
-    }
-    for (i = 0; i < saving->loops; i++) {
-        perf_saved_ *loop = &saving->loop[i];
-        at = perf_saving_find_(saving, table, room, loop);
-        if (table[at] != i + 1 &&
-            !perf_saving_number_(saving, table, room, &saving->loop[table[at] - 1], loop))
-            saving->status = PERF_ENOMEM;
-    }
-    PERF_FREE(table);
-}
-
-/* Fills in what an ended loop has measured; 0: it is a race, which files do not hold. */
-PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
-{
-    int measured;
-
-    memset(saved, 0, sizeof *saved);
-    saved->name = loop->name;
-    saved->own = loop;
-    saved->x[0] = loop->sample[0];
-    saved->x[1] = loop->sample[1];
-    if (loop->kind == 1) {
-        saved->bench = PERF_CAST_(const perf_result *, loop->result);
-        measured = saved->bench->time.count > 0;
-    } else if (loop->kind == 2) {
-        saved->ab = PERF_CAST_(const perf_ab_result *, loop->result);
-        measured = saved->ab->baseline.count > 0;
-    } else {
-        return 0;
-    }
-    if (measured)
-        saved->count = loop->samples;
-    return 1;
-}
-
-/* The finished loops of the process, oldest first. */
-PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
-{
-    const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
-    perf_saved_       one;
-    size_t            i, last;
-
-    for (; loop && saving->status == PERF_OK; loop = loop->next)
-        if (PERF_ACQ_(&loop->done) && !PERF_GET_(&loop->forgotten) && perf_saved_fill_(&one, loop))
-            perf_saving_loop_(saving, one);
-    for (i = 0; i < saving->loops / 2; i++) {
-        last = saving->loops - 1 - i;
-        one = saving->loop[i];
-        saving->loop[i] = saving->loop[last];
-        saving->loop[last] = one;
-    }
-    perf_saving_names_(saving);
-}
-
-/* The calls of a scope by duration; 0: no memory. */
-PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *sum)
-{
-    uint32_t i;
-
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++) {
-        if (!sum->bucket[i])
-            continue;
-        if (!perf_more_(&saving->bucket, &saving->bucket_room, saving->buckets,
-                        sizeof *saving->bucket))
-            return 0;
-        saving->bucket[saving->buckets].index = i;
-        saving->bucket[saving->buckets++].count = sum->bucket[i];
-    }
-    return 1;
-}
-
-PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *core)
-{
-    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
-    uint32_t   id, names = PERF_ACQ_(&core->count);
-    int        fits = sum != PERF_NULL_;
-
-    for (id = 1; id < names && fits; id++) {
-        perf_saved_scope_ *one;
-        fits = perf_more_(&saving->scope, &saving->scope_room, saving->scopes,
-                          sizeof *saving->scope);
-        if (!fits)
-            break;
-        one = &saving->scope[saving->scopes];
-        perf_row_fill_(&one->row, core, id, sum);
-        one->bucket = saving->buckets;
-        one->buckets = 0;
-        if (!one->row.count)
-            continue;
-        if (one->row.kind < PERF_KIND_COUNT_)
-            fits = perf_saving_buckets_(saving, sum);
-        one->buckets = saving->buckets - one->bucket;
-        saving->scopes++;
-    }
-    if (!fits)
-        saving->status = PERF_ENOMEM;
-    PERF_FREE(sum);
-}
-
-/* The results that the caller gives. */
-PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_opts *opts)
-{
-    size_t i;
-
-    for (i = 0; i < opts->count; i++) {
-        const perf_results_item *item = &opts->items[i];
-        perf_saved_              one = PERF_ZERO;
-        if (!item->result)
-            continue;
-        one.name = "(unnamed)";
-        if (item->name)
-            one.name = item->name;
-        one.bench = item->result;
-        one.x[0] = item->samples;
-        if (item->samples)
-            one.count = item->count;
-        perf_saving_loop_(saving, one);
-    }
-}
-
-PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
-{
-    perf_results_opts none = PERF_ZERO;
-    perf_saving_      saving = PERF_ZERO;
-    perf_registry_   *core;
-
-    if (!opts)
-        opts = &none;
-    saving.run = perf_run_here_(opts);
-    saving.clock = perf_clock();
-    saving.context = opts->context;
-    if (opts->items) {
-        perf_saving_items_(&saving, opts);
-        return saving;
-    }
-    saving.step_ns = saving.clock.resolution_ns;
-    core = perf_registry_read_();
-    if (!core)
-        return saving;
-    if (perf_lock_(core))                       /* after a fork: forgets the parent's threads     */
-        perf_unlock_(core);
-    perf_saving_loops_(&saving, core);
-    if (!opts->no_scopes)
-        perf_saving_scopes_(&saving, core);
-    return saving;
-}
-
-/* The summary of a loop's arm by the clock that decides. */
-PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *loop, int arm)
-{
-    const perf_ab_result *ab = loop->ab;
-
-    if (!ab)
-        return perf_result_main_(loop->bench);
-    if (ab->decides == PERF_DECIDES_CPU)
-        return arm ? &ab->candidate_cpu : &ab->baseline_cpu;
-    return arm ? &ab->candidate : &ab->baseline;
-}
-
-/* Value i of an arm, by slice; 0: none such. */
-PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
-{
-    double x = 0.0;
-
-    if (i < loop->count)
-        x = loop->x[arm][i];
-    if (!perf_is_duration_(x) || !(x > 1e-200) || !(x < 1e200))
-        return 0.0;
-    return x;
-}
-
-/* 1: value i is there; of a pair, both. */
-PERF_FN int perf_saved_whole_(const perf_saved_ *loop, size_t i)
-{
-    if (!(perf_saved_value_(loop, 0, i) > 0.0))
-        return 0;
-    return !loop->ab || perf_saved_value_(loop, 1, i) > 0.0;
-}
-
-PERF_COLD_FN_ void perf_put_samples_(perf_writer_ *json, const char *key, const perf_saved_ *loop,
-                                     int arm)
-{
-    size_t i;
-
-    json->line = 1;
-    perf_member_open_(json, key, '[');
-    for (i = 0; i < loop->count; i++)
-        if (perf_saved_whole_(loop, i))
-            perf_member_real_(json, PERF_CAST_(const char *, PERF_NULL_),
-                            perf_saved_value_(loop, arm, i));
-    perf_member_close_(json, ']');
-}
-
-/* ---- reading ---- */
+/* ---- our files ---- */
 
 #define PERF_READ_RUNS_    100u                     /* of a baseline; writers keep 30             */
 #define PERF_READ_ENTRIES_ 1000000u
@@ -18730,7 +19157,13 @@ typedef struct perf_read_entry_ {
     size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
+    int         level;                  /* PERF_LEVEL_...                                         */
+    size_t      level_from, level_to;   /* the text of that; 0, 0: there is none                  */
 } perf_read_entry_;
+
+/* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
+ * before a change that was accepted, it does not.                                                */
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *compiler, *build, *label;
@@ -18739,6 +19172,7 @@ typedef struct perf_read_run_ {
     size_t      from, to;               /* its text                                               */
     int         ours;                   /* 1: of this machine and build, and not this very run    */
     int         usable;                 /* 1: ours, and not left out                              */
+    int         marked;                 /* 1: some entry of it is not of the normal level         */
 } perf_read_run_;
 
 typedef struct perf_read_ {
@@ -18748,6 +19182,7 @@ typedef struct perf_read_ {
     perf_read_entry_ **order;           /* entries by kind, name, run                             */
     perf_read_run_   *run;
     size_t            values, entries, runs, value_room, entry_room, run_room;
+    const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
 } perf_read_;
 
 /* A list of times; returns how many. */
@@ -18775,15 +19210,83 @@ PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *ent
         file->entry[file->entries++] = *entry;
 }
 
+/* The member "level"; what is not known counts as normal. */
+PERF_COLD_FN_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
+{
+    const char *level;
+
+    (void)perf_read_peek_(&file->in);
+    entry->level_from = file->in.at;
+    level = perf_read_string_(&file->in);
+    entry->level_to = file->in.at;
+    entry->level = PERF_LEVEL_NORMAL_;
+    if (!strcmp(level, "rejected"))
+        entry->level = PERF_LEVEL_REJECTED_;
+    else if (!strcmp(level, "past"))
+        entry->level = PERF_LEVEL_PAST_;
+}
+
+/* A figure; null is written for what is infinite or none. */
+PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
+{
+    if (perf_read_peek_(&file->in) != 'n')
+        return perf_read_number_(&file->in);
+    return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
+}
+
+#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: a count below has no ratio worth a word  */
+
+/* "counters" of a loop.  The one that is asked for goes to x[0], of an A/B loop those of its arms
+ * to x[0] and x[1]; what is not there stays as it is.                                            */
+PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
+{
+    const size_t length = strlen(file->counter);
+    size_t       count = 0;
+    const char  *key;
+    double       value;
+    int          arm;
+
+    while (perf_read_member_(&file->in, &count, &key)) {
+        value = perf_read_or_null_(file);
+        if (strncmp(key, file->counter, length) != 0)
+            continue;
+        arm = !strcmp(key + length, ", candidate");
+        if (key[length] && !arm && strcmp(key + length, ", baseline") != 0)
+            continue;
+        if (value < PERF_COUNT_LEAST_VALUE_)
+            value = PERF_COUNT_LEAST_VALUE_;
+        x[arm] = value;
+    }
+}
+
+/* Makes a count the only value of an entry, or leaves it without. */
+PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
+{
+    int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
+
+    entry->value = file->values;
+    entry->values = 0;
+    entry->step = 0.0;
+    for (arm = 0; arm < arms; arm++) {
+        if (!(x[arm] > 0.0) || !perf_is_finite_(x[arm]) ||
+            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof *x,
+                             SIZE_MAX))
+            return;
+        file->value[file->values++] = x[arm];
+    }
+    entry->values = 1;
+}
+
 /* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP };
+    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP, LEVEL, COUNTERS };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
-                                        PERF_NULL_};
+                                        "level", "counters", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     size_t           candidate = 0, candidates = 0;
+    double           count[2] = {0.0, 0.0};
     int              member, wrong;
 
     entry.from = file->in.at;
@@ -18796,6 +19299,12 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             entry.run = perf_read_string_(&file->in);
         } else if (member == STEP) {
             entry.step = perf_read_figure_(&file->in);
+        } else if (member == LEVEL) {
+            perf_read_level_(file, &entry);
+        } else if (member == COUNTERS && file->counter) {
+            perf_read_counters_(file, count);
+        } else if (member == COUNTERS) {
+            perf_read_skip_(&file->in, 0);
         } else if (member == CANDIDATE) {
             candidate = file->values;
             candidates = perf_read_times_(file);
@@ -18812,24 +19321,18 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[BASELINE])    /* without a candidate it is nothing      */
         entry.kind = PERF_BASELINE_BENCH;
+    if (file->counter)
+        perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
     perf_read_keep_(file, &entry);
-}
-
-/* A figure of a scope; null is written for what is infinite or none. */
-PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
-{
-    if (perf_read_peek_(&file->in) != 'n')
-        return perf_read_number_(&file->in);
-    return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
 }
 
 /* A scope, or a counter, which has no median and may hold any number. */
 PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, FIGURE };
-    static const char *const names[] = {"name", "run", "calls", "p50", "p95", "p99", "mean",
-                                        PERF_NULL_};
+    enum { NAME, RUN, LEVEL, FIGURE };
+    static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
+                                        "mean", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     int              member, i;
@@ -18843,12 +19346,14 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
             entry.name = perf_read_string_(&file->in);
         else if (member == RUN)
             entry.run = perf_read_string_(&file->in);
+        else if (member == LEVEL)
+            perf_read_level_(file, &entry);
         else
             entry.figure[member - FIGURE] = perf_read_or_null_(file);
     }
     entry.to = file->in.at;
     if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
-        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)])
+        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
         entry.kind = PERF_BASELINE_SCOPE;
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
@@ -18862,7 +19367,7 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
     static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
                                         "time", "load", PERF_NULL_};
     perf_members_  members = {names, 0, {0}};
-    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0};
+    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
     const char   **text[TEXTS];
     int            member;
 
@@ -18938,12 +19443,16 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
             entry->of_run = entry[-1].of_run;
         else
             entry->of_run = perf_read_run_index_(file, entry->run);
+        if (entry->level && entry->of_run >= 0)
+            file->run[entry->of_run].marked = 1;
     }
     qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
 }
 
-/* The whole document.  file->file.in.status says how it went; perf_read_free_ whatever it says. */
-PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size)
+/* The whole document; counter: see perf_read_.  file->in.status says how it went; perf_read_free_
+ * whatever it says.                                                                              */
+PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
+                                      const char *counter)
 {
     enum { VERSION, RUNS, BENCHMARKS, SCOPES };
     static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
@@ -18953,6 +19462,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     int           member;
 
     memset(file, 0, sizeof *file);
+    file->counter = counter;
     if (!perf_reader_open_(&file->in, text, size))
         return;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
@@ -19197,6 +19707,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_member_real_(json, "slice_ns", result->opts.slice_ns);
     perf_member_close_(json, '}');
     perf_put_verdict_json_(json, &result->verdict);
+    perf_put_loop_numbers_(json, loop->own);
     perf_put_step_(json, saving, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
@@ -19251,8 +19762,8 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
     perf_member_close_(json, ']');
 }
 
-/* 1: that run of the old file stays when one is added: another run, among the newest.  Entries that
- * name no run (-1) stay.                                                                         */
+/* 1: that run of the old file stays when one is added: another run, among the newest.  Those with a
+ * mark have room of their own: they push no others out.  Entries that name no run (-1) stay.     */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 {
     const perf_read_ *old = saving->old;
@@ -19263,7 +19774,8 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
     if (!strcmp(old->run[run].id, saving->run.id))
         return 0;
     for (i = PERF_CAST_(size_t, run) + 1; i < old->runs; i++)
-        if (strcmp(old->run[i].id, saving->run.id) != 0)
+        if (strcmp(old->run[i].id, saving->run.id) != 0 &&
+            old->run[i].marked == old->run[run].marked)
             later++;
     return later + 1 < PERF_KEEP_RUNS_;
 }
@@ -19277,12 +19789,66 @@ PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size
 }
 
 /* Begins an entry of ours. */
-PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const char *name, const char *run)
+PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *saving,
+                                        const char *name)
 {
+    const char *const *rejected = saving->rejected;
+
     json->line = 1;
     perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
     perf_member_text_(json, "name", name);
-    perf_member_text_(json, "run", run);
+    perf_member_text_(json, "run", saving->run.id);
+    while (rejected && *rejected && strcmp(*rejected, name) != 0)
+        rejected++;
+    if (rejected && *rejected)
+        perf_member_text_(json, "level", "rejected");
+}
+
+/* 1: that run was of this machine and build. */
+PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *run)
+{
+    return !strcmp(old->machine, run->machine) && !strcmp(old->cpu, run->cpu) &&
+           !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
+}
+
+/* The level of an old entry; of one with an accepted change: normal from its first run on. */
+PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_entry_ *entry)
+{
+    const perf_read_  *old = saving->old;
+    const char *const *accepted = saving->accepted;
+    int                first;
+
+    for (; accepted && accepted[0] && accepted[1]; accepted += 2) {
+        if (strcmp(accepted[0], entry->name) != 0 || entry->of_run < 0 ||
+            !perf_run_is_like_(&old->run[entry->of_run], &saving->run))
+            continue;
+        first = perf_read_run_index_(old, accepted[1]);
+        return first >= 0 && entry->of_run >= first ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
+    }
+    return entry->level;
+}
+
+/* An entry of the old file as it stood there, but for its level. */
+PERF_COLD_FN_ void perf_put_old_entry_(perf_writer_ *json, const perf_saving_ *saving,
+                                       const perf_read_entry_ *entry)
+{
+    static const char *const names[] = {"\"normal\"", "\"rejected\"", "\"past\""};
+    const char *text = saving->old->in.text;
+    const int   level = perf_keep_level_(saving, entry);
+
+    if (level == entry->level) {
+        perf_put_old_(json, saving->old, entry->from, entry->to);
+    } else if (entry->level_to) {
+        perf_put_old_(json, saving->old, entry->from, entry->level_from);
+        perf_put_(json->out, names[level]);
+        perf_put_n_(json->out, text + entry->level_to, entry->to - entry->level_to);
+    } else {
+        perf_put_old_(json, saving->old, entry->from, entry->from + 1);
+        perf_put_(json->out, "\"level\":");
+        perf_put_(json->out, names[level]);
+        perf_put_char_(json->out, ',');
+        perf_put_n_(json->out, text + entry->from + 1, entry->to - entry->from - 1);
+    }
 }
 
 /* The entries that are kept, as they stood in the old file, then ours: loops, or scopes. */
@@ -19294,16 +19860,16 @@ PERF_COLD_FN_ void perf_put_entries_(perf_writer_ *json, const perf_saving_ *sav
     for (i = 0; old && i < old->entries; i++) {
         const perf_read_entry_ *entry = &old->entry[i];
         if (entry->scope == scopes && perf_keep_run_(saving, entry->of_run))
-            perf_put_old_(json, old, entry->from, entry->to);
+            perf_put_old_entry_(json, saving, entry);
     }
     for (i = 0; scopes && i < saving->scopes; i++) {
-        perf_put_entry_head_(json, saving->scope[i].row.name, saving->run.id);
+        perf_put_entry_head_(json, saving, saving->scope[i].row.name);
         perf_put_scope_json_(json, saving, &saving->scope[i]);
         perf_member_close_(json, '}');
     }
     for (i = 0; !scopes && i < saving->loops; i++) {
         const perf_saved_ *loop = &saving->loop[i];
-        perf_put_entry_head_(json, loop->name, saving->run.id);
+        perf_put_entry_head_(json, saving, loop->name);
         if (loop->ab)
             perf_put_ab_json_(json, saving, loop);
         else
@@ -19399,7 +19965,7 @@ PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
     perf_read_  file;
     perf_status status;
 
-    perf_read_results_(&file, text, len);
+    perf_read_results_(&file, text, len, PERF_NULL_);
     status = file.in.status;
     perf_read_free_(&file);
     return status;
@@ -19506,31 +20072,11 @@ PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf
     return status;
 }
 
-PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, const void *),
-                                          const perf_results_opts *opts)
-{
-    perf_status status;
-    size_t      len;
-    char       *text;
-
-    if (!file)
-        return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
-    return perf_text_to_(file, text, len, status);
-}
-
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
 {
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
-}
-
-PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
-{
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    return perf_saving_to_(file, perf_put_own_, opts);
 }
 
 PERF_END_DECLS
@@ -19548,11 +20094,15 @@ PERF_BEGIN_DECLS
  *   bench  the median of its slices (by a rule on p95, p99 or mean: that)
  *   A/B    the median ratio candidate / baseline of its pairs
  *   scope  the median of its calls (or their p95, p99, mean): good to 3 %
+ * A rule on instructions, cycles, branches or branch misses compares the counters of that name
+ * (perf_counters_loop, perf_bench_counter): what no run has counted is INCONCLUSIVE.
  * One saved run of eight may lie far off (a backup ran): it is left out, and named in `odd`.  So is
  * a whole run if most entries lie 16 % and more off, of one entry what lies 50 % and more off.
  * A change that came with a saved run is in the spread of the saved runs and hides there.  So the
  * runs are cut in two where they differ most, and a line is laid through them: what is worse than
  * the rule allows by either is a REJECT with `since`.  It ends with perf_baseline_save.
+ * An entry saved with a mark (perf_results_opts.rejected) is no part of a baseline: what was
+ * REJECTed stays REJECT until somebody accepts it, by `since` with the first such run.
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
  * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
@@ -19569,7 +20119,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
-    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %               */
+    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %; on memory or */
+                                /* throughput: PERF_EINVAL                                        */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
     int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: what the */
                                 /* others of a run share is then the machine's, and is taken out; */
@@ -19581,7 +20132,8 @@ typedef struct perf_baseline_entry {
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
     int                missing; /* 1: saved, but not measured in this run                         */
-    double             before;  /* geometric mean of the saved runs, ns (A/B: a ratio); 0: none   */
+    double             before;  /* geometric mean of the saved runs, ns, of a rule on a count     */
+                                /* that an iteration (A/B: a ratio); 0: none                      */
     double             now;     /* this run; 0: missing                                           */
     perf_verdict       verdict; /* by itself                                                      */
     perf_decision      decision;/* as one of the family: this is the one that counts              */
@@ -19592,6 +20144,10 @@ typedef struct perf_baseline_entry {
     size_t             since_number;    /* among the runs of this machine and build, from 1; one  */
                                 /* more than there are: this run                                  */
     int                creeps;  /* 1: it gets worse run by run: `since` is the oldest run         */
+    double             spread;  /* standard deviation of the logs of the saved runs; 0: not known */
+    int                again;   /* how often a program of benchmarks measured it again before it  */
+                                /* answered; 0: not                                               */
+    int                withdrawn;       /* 1: that took a REJECT back                             */
 } perf_baseline_entry;
 
 typedef struct perf_baseline_odd {  /* a saved run that was left out                              */
@@ -19640,7 +20196,10 @@ PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_put_baseline_  the table of a check                                                     */
+ *   perf_put_baseline_  the table of a check
+ *   perf_baseline_count_  decisions of the entries, and of all
+ *   perf_baseline_outlook_to_  says what a baseline can find, and for how long
+ *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -19703,7 +20262,7 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
         text = perf_read_file_(path, &size, &status);
     if (size) {
-        perf_read_results_(&file, text, size);
+        perf_read_results_(&file, text, size, PERF_NULL_);
         status = file.in.status;
         if (keep && status == PERF_OK)
             old = &file;
@@ -19759,7 +20318,7 @@ PERF_FN double perf_scope_figure_(const perf_read_entry_ *entry, perf_metric met
 /* How many values a rule on this metric needs, to know its percentile. */
 PERF_FN size_t perf_metric_least_(perf_metric metric)
 {
-    if (metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN)
+    if (metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN || metric > PERF_METRIC_MEMORY)
         return 0;
     return perf_quantile_min_count_(perf_metric_p_(metric), 0.95);
 }
@@ -19868,6 +20427,8 @@ typedef struct perf_figures_ {
     int                     run[PERF_READ_RUNS_ + 2];   /* its index                              */
     size_t                  count;
     const perf_read_entry_ *last;       /* the entry of the last; NULL: there is none             */
+    int                     rejected;   /* the first of the newest runs that were REJECTed one    */
+                                        /* after the other; -1: the last was not                  */
 } perf_figures_;
 
 typedef struct perf_checking_ {
@@ -19883,6 +20444,8 @@ typedef struct perf_checking_ {
     double             weight;          /* degrees of freedom that it counts                      */
     double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
     perf_baseline     *baseline;
+    int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
+    const char        *counter;         /* the rule is about this count of loops; NULL: about time*/
     size_t             entry_room, odd_room;
 } perf_checking_;
 
@@ -19894,14 +20457,21 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
     size_t at = perf_read_find_(file, like), repeats = 0;
 
     found->count = 0;
+    found->rejected = -1;
     found->last = PERF_CAST_(const perf_read_entry_ *, PERF_NULL_);
     for (; perf_read_same_(file, at, like); at++) {
         const perf_read_entry_ *entry = file->order[at];
         if (saved && (entry->of_run < 0 || !file->run[entry->of_run].usable))
             continue;
+        if (saved && entry->level) {
+            if (entry->level == PERF_LEVEL_REJECTED_ && found->rejected < 0)
+                found->rejected = entry->of_run;
+            continue;
+        }
         figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
         if (!(figure > 0.0))
             continue;
+        found->rejected = -1;
         if (!found->last || entry->of_run != found->last->of_run) {
             repeats = 0;
             found->run[found->count++] = entry->of_run;
@@ -20419,6 +20989,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 #define PERF_CHANGE_RUNS_   10  /* fewer, this one included, say too little about what lasts      */
 #define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
 #define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
+#define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
 
@@ -20431,35 +21002,51 @@ typedef struct perf_change_ {
     double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
 } perf_change_;
 
-/* The lag-1 correlation of residuals that add up to 0.  They take some of it away: about (1 + 3
- * rho) / n for a mean, twice that for two (Kendall 1954).  0 .. 0.95.                            */
-PERF_COLD_FN_ double perf_residuals_rho_(const double *residual, size_t n)
+/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes
+ * some of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three
+ * times that.                                                                                    */
+PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_t lag)
 {
-    const double most = 0.95;
-    double       xx = 0.0, xy = 0.0, rho;
-    size_t       i;
+    double xx = 0.0, xy = 0.0, rho;
+    size_t i;
 
     for (i = 0; i < n; i++) {
         xx += residual[i] * residual[i];
-        if (i)
-            xy += residual[i] * residual[i - 1];
+        if (i >= lag)
+            xy += residual[i] * residual[i - lag];
     }
     if (!(xx > 0.0))
         return 0.0;
     rho = xy / xx;
-    rho += 2.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
+    rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
     if (rho < 0.0)
         return 0.0;
-    return rho < most ? rho : most;
+    return rho < PERF_CHANGE_ALIKE_ ? rho : PERF_CHANGE_ALIKE_;
+}
+
+/* Runs that resemble their neighbours count less: by this factor.  With a noise of each run beside
+ * what lasts, the correlation begins lower than it goes on.                                      */
+PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
+{
+    const double one = perf_residuals_lag_(residual, n, 1);
+    double       lasts = one, next;
+
+    if (one * one * PERF_CAST_(double, n) > 9.0) {      /* three standard deviations              */
+        next = perf_residuals_lag_(residual, n, 2) / one;
+        if (next > lasts)
+            lasts = next;
+    }
+    if (lasts > PERF_CHANGE_ALIKE_)
+        lasts = PERF_CHANGE_ALIKE_;
+    return 1.0 + 2.0 * one / (1.0 - lasts);
 }
 
 /* Fills in what residuals say of a change whose standard error is `scale` times theirs if they are
- * independent.  Runs that resemble their neighbours count less: by (1 - rho) / (1 + rho).        */
+ * independent.                                                                                   */
 PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                       double scale)
 {
-    const double rho = perf_residuals_rho_(residual, n), least = 0.001;
-    const double fewer = (1.0 + rho) / (1.0 - rho);
+    const double fewer = perf_residuals_fewer_(residual, n), least = 0.001;
     double       squares = 0.0, sd;
     size_t       i;
 
@@ -20581,13 +21168,39 @@ PERF_COLD_FN_ perf_change_ perf_change_of_(const double *y, size_t n, double thr
     return cut;
 }
 
-/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk. */
+/* The standard deviation of n logs that are 0 on average; 0: fewer than two. */
+PERF_FN double perf_logs_spread_(const double *y, size_t n)
+{
+    double squares = 0.0;
+    size_t i;
+
+    if (n < 2)
+        return 0.0;
+    for (i = 0; i < n; i++)
+        squares += y[i] * y[i];
+    return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
+}
+
+/* How far a random walk strays, by the time since the last of n runs that cover span_s: a factor on
+ * their variance.  0: this run comes as soon as those did.                                       */
+PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
+{
+    if (span_s < PERF_BASELINE_LEAST_S_)
+        span_s = PERF_BASELINE_LEAST_S_;
+    if (n < 2 || !(age_s > 2.0 * span_s / PERF_CAST_(double, n - 1)))
+        return 0.0;
+    return 2.0 + 6.0 * age_s / span_s;
+}
+
+/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  Where
+ * the newest runs were REJECTed there is none: what was a change then does not become the machine's
+ * doing by waiting.                                                                              */
 PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
 {
     double first = PERF_INF_, last = -PERF_INF_, span, age;
     size_t i;
 
-    if (found->count < 2)
+    if (found->count < 2 || found->rejected >= 0)
         return 0.0;
     for (i = 0; i < found->count; i++) {
         const double time_s = check->old.run[found->run[i]].time_s;
@@ -20598,11 +21211,7 @@ PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_
     age = check->now.run[0].time_s - last;
     if (age < -span)                            /* before the first: a clock was set              */
         age = -span - age;
-    if (span < PERF_BASELINE_LEAST_S_)
-        span = PERF_BASELINE_LEAST_S_;
-    if (!(age > 2.0 * span / PERF_CAST_(double, found->count - 1)))
-        return 0.0;
-    return 2.0 + 6.0 * age / span;
+    return perf_walk_(age, span, found->count);
 }
 
 /* A new entry of the result; NULL: no memory, which the result then says. */
@@ -20631,10 +21240,33 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
 {
     if (perf_read_same_(&check->old, perf_read_find_(&check->old, like), like)) {
         entry->verdict.reason = "saved on another machine or by another build only";
+        if (check->counter && check->used)
+            entry->verdict.reason = "the saved runs did not count it";
         return;
     }
     entry->verdict.reason = "new: not in the baseline";
     check->baseline->fresh++;
+}
+
+/* The number of a saved run among those of this machine and build, from 1. */
+PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
+{
+    size_t number = 0;
+    int    i;
+
+    for (i = 0; i <= run; i++)
+        if (check->old.run[i].ours)
+            number++;
+    return number;
+}
+
+/* Notes that the change came with that saved run. */
+PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
+                                        perf_baseline_entry *entry)
+{
+    entry->since = check->old.run[run].id;
+    entry->since_label = check->old.run[run].label;
+    entry->since_number = perf_baseline_number_(check, run);
 }
 
 /* Turns the verdict into a REJECT where the saved runs show a change themselves.  Wrong outputs and
@@ -20642,12 +21274,11 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
 PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
                                         const perf_figures_ *saved, perf_baseline_entry *entry)
 {
-    const perf_read_ *old = &check->old;
-    perf_verdict     *verdict = &entry->verdict;
-    const double      level = 1.0 - check->opts.confidence;
-    perf_change_      change;
-    perf_interval     interval;
-    int               run, i;
+    perf_verdict *verdict = &entry->verdict;
+    const double  level = 1.0 - check->opts.confidence;
+    perf_change_  change;
+    perf_interval interval;
+    int           run;
 
     if (check->opts.rule.kind != PERF_RULE_NO_REGRESSION || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;
@@ -20657,16 +21288,12 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
     entry->creeps = change.at == 0;
     entry->since = check->now.run[0].id;
     entry->since_label = check->now.run[0].label;
-    entry->since_number = judged->k + 1;
-    if (change.at < judged->k) {
+    entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old.runs) - 1) + 1;
+    run = saved->rejected;
+    if (change.at < judged->k)
         run = saved->run[change.at];
-        entry->since = old->run[run].id;
-        entry->since_label = old->run[run].label;
-        entry->since_number = 0;
-        for (i = 0; i <= run; i++)
-            if (old->run[i].ours)
-                entry->since_number++;
-    }
+    if (run >= 0)
+        perf_baseline_began_(check, run, entry);
     if (verdict->decision == PERF_REJECT && entry->p < 2.0 * change.p)
         return;
     interval.low = interval.high = interval.estimate = change.size;
@@ -20689,6 +21316,8 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     perf_figures_of_(check, &check->now, like, 0, &now);
     if (!now.count) {
         entry->verdict.reason = "too few values for this rule";
+        if (check->counter)
+            entry->verdict.reason = "this run did not count it";
         return;
     }
     entry->now = now.value[0];
@@ -20708,7 +21337,10 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     saved.value[saved.count] = entry->now;
     entry->before = perf_exp_(perf_center_(saved.value, saved.count));
     judged.y = saved.value;
+    entry->spread = perf_logs_spread_(judged.y, judged.k);
     entry->verdict = perf_judge_(check, &judged, &entry->p);
+    if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
+        perf_baseline_began_(check, saved.rejected, entry);
     perf_baseline_since_(check, &judged, &saved, entry);
 }
 
@@ -20726,8 +21358,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
         perf_read_run_ *run = &check->old.run[i];
         const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu);
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!strcmp(run->id, me->id))           /* added before it was checked                    */
-            continue;
+        if (!check->count_own && !strcmp(run->id, me->id))
+            continue;                           /* added before it was checked                    */
         if (any || (machine && build)) {
             run->ours = run->usable = 1;
             check->used++;
@@ -20766,6 +21398,23 @@ PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
         baseline->age_s = now_s - last;
 }
 
+/* Counts the decisions of the entries, and makes that of all. */
+PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
+{
+    size_t i;
+
+    baseline->accepted = baseline->rejected = 0;
+    for (i = 0; i < baseline->entries; i++) {
+        baseline->accepted += baseline->entry[i].decision == PERF_ACCEPT;
+        baseline->rejected += baseline->entry[i].decision == PERF_REJECT;
+    }
+    baseline->decision = PERF_INCONCLUSIVE;
+    if (baseline->rejected)
+        baseline->decision = PERF_REJECT;
+    else if (baseline->entries && baseline->accepted == baseline->entries)
+        baseline->decision = PERF_ACCEPT;
+}
+
 /* Decisions within the family: Holm over those that make a claim at all. */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline)
 {
@@ -20789,14 +21438,8 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline)
         entry->decision = PERF_INCONCLUSIVE;
         if (stands && entry->runs)
             entry->decision = entry->verdict.decision;
-        baseline->accepted += entry->decision == PERF_ACCEPT;
-        baseline->rejected += entry->decision == PERF_REJECT;
     }
-    baseline->decision = PERF_INCONCLUSIVE;
-    if (baseline->rejected)
-        baseline->decision = PERF_REJECT;
-    else if (baseline->entries && baseline->accepted == baseline->entries)
-        baseline->decision = PERF_ACCEPT;
+    perf_baseline_count_(baseline);
     PERF_FREE(p);
 }
 
@@ -20833,8 +21476,8 @@ PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const char *now, s
 {
     size_t room;
 
-    perf_read_results_(&check->now, now, now_size);
-    perf_read_results_(&check->old, text, size);
+    perf_read_results_(&check->now, now, now_size, check->counter);
+    perf_read_results_(&check->old, text, size, check->counter);
     if (check->old.in.status != PERF_OK)
         perf_baseline_fail_(check->baseline, check->old.in.status, check->old.in.error_at);
     else if (check->now.in.status != PERF_OK)
@@ -20863,22 +21506,26 @@ PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
  * cannot be held against.                                                                        */
 PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept)
 {
-    perf_compare_opts opts = *accept;
-    perf_rule        *rule = &opts.rule;
+    static const char *const counters[] = {"instructions", "cycles", "branches", "branch misses"};
+    perf_compare_opts        opts = *accept;
+    perf_rule               *rule = &opts.rule;
 
     if (rule->kind == PERF_RULE_SPEEDUP && !(rule->amount > 0.0) && !perf_is_nan_(rule->amount))
         *rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5.0, rule->metric);
     check->opts = perf_compare_opts_resolved_(&opts);
     check->baseline->rule = check->opts.rule;
     check->baseline->confidence = check->opts.confidence;
-    if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
+    if (check->opts.rule.metric >= PERF_METRIC_INSTRUCTIONS &&
+        check->opts.rule.metric <= PERF_METRIC_BRANCH_MISSES)
+        check->counter = counters[check->opts.rule.metric - PERF_METRIC_INSTRUCTIONS];
+    else if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
         return 0;
     return perf_verdict_start_(&check->opts).status == PERF_OK;
 }
 
-/* The text need not end with NUL.  opts NULL: defaults. */
+/* The text need not end with NUL.  opts NULL: defaults.  count_own: see perf_checking_. */
 PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text, size_t size,
-                                      const perf_baseline_opts *opts)
+                                      const perf_baseline_opts *opts, int count_own)
 {
     perf_baseline_opts none = PERF_ZERO;
     perf_checking_     check = PERF_ZERO;
@@ -20889,6 +21536,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
     if (!opts)
         opts = &none;
     check.baseline = baseline;
+    check.count_own = count_own;
     if (!perf_checking_rule_(&check, &opts->accept)) {
         perf_baseline_fail_(baseline, PERF_EINVAL, 0);
         return;
@@ -20912,7 +21560,8 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
     PERF_FREE(now);
 }
 
-PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
+                                              int count_own)
 {
     perf_baseline baseline = PERF_ZERO;
     perf_status   status = PERF_EDISABLED;
@@ -20922,11 +21571,16 @@ PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_
     if (!PERF_DISABLE)
         text = perf_read_file_(path, &size, &status);
     if (text)
-        perf_baseline_run_(&baseline, text, size, opts);
+        perf_baseline_run_(&baseline, text, size, opts, count_own);
     else
         perf_baseline_fail_(&baseline, status, 0);
     PERF_FREE(text);
     return baseline;
+}
+
+PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+{
+    return perf_baseline_of_(path, opts, 0);
 }
 
 PERF_FN void perf_baseline_free(perf_baseline *b)
@@ -20970,6 +21624,8 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *out, const perf_baseline_entry *e
         perf_putf_(out, "%11s", "-");
     else if (entry->kind == PERF_BASELINE_AB)
         perf_putf_(out, "%10.3fx", x);
+    else if (entry->verdict.rule.metric >= PERF_METRIC_INSTRUCTIONS)
+        perf_putf_(out, "%11.*f", x < 1000.0 ? 2 : 0, x);
     else
         perf_put_ns_in_(out, x, 11);
 }
@@ -21006,6 +21662,13 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_en
     else if (entry->decision == PERF_INCONCLUSIVE && verdict->reason)
         perf_putf_(out, ": %s", verdict->reason);
     perf_put_since_(out, entry);
+    if (entry->again) {
+        perf_putf_(out, "; measured again %.0f times", PERF_CAST_(double, entry->again));
+        if (entry->withdrawn)
+            perf_put_(out, ": REJECT withdrawn");
+        else if (entry->decision == PERF_REJECT)
+            perf_put_(out, ": confirmed");
+    }
     perf_put_char_(out, '\n');
 }
 
@@ -21067,6 +21730,168 @@ PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *
         perf_put_odd_(out, &b->odd[i], used);
 }
 
+/* ---- what a baseline can find, and what would make it decide ---- */
+
+#define PERF_OUTLOOK_DAY_   86400.0
+#define PERF_OUTLOOK_POWER_ 0.9         /* what is said to be found is found so often             */
+#define PERF_OUTLOOK_LINES_ 8u          /* of entries that are open                               */
+
+/* The standard deviation of a new run's change, as a log, and its degrees of freedom. */
+PERF_FN double perf_outlook_sd_(double spread, size_t runs, double walk, double *df)
+{
+    const double n = PERF_CAST_(double, runs), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
+    double       variance = spread * spread, walked = variance * walk;
+
+    *df = n - 1.0;
+    if (!(walk > 0.0))
+        return spread * perf_sqrt_(1.0 + 1.0 / n);
+    if (*df > 4.0)
+        *df = 4.0;
+    if (walked > 2.0 * variance + stray)
+        walked = 2.0 * variance + stray;
+    return perf_sqrt_(walked);
+}
+
+/* The spread of the entry in the middle; 0: none has one. */
+PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *b)
+{
+    double *x = PERF_CAST_(double *, PERF_MALLOC((b->entries + 1) * sizeof *x)), middle = 0.0;
+    size_t  i, n = 0;
+
+    for (i = 0; x && i < b->entries; i++)
+        if (b->entry[i].spread > 0.0)
+            x[n++] = b->entry[i].spread;
+    if (n)
+        middle = perf_middle_(x, n, 0.5);
+    PERF_FREE(x);
+    return middle;
+}
+
+/* The change, in percent, that a check after that time finds in nine of ten runs. */
+PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *b, double spread, double age_s)
+{
+    const size_t runs = b->runs - b->other_runs;
+    const double p = 0.5 + 0.5 * b->confidence;
+    double       df, sd;
+
+    sd = perf_outlook_sd_(spread, runs, perf_walk_(age_s, b->span_s, runs), &df);
+    sd *= perf_t_quantile_(p, df) + perf_t_quantile_(PERF_OUTLOOK_POWER_, df);
+    return (1.0 + b->rule.amount / 100.0) * 100.0 * perf_exp_(sd) - 100.0;
+}
+
+/* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  With a
+ * check in which this run counts as saved; changes only for a rule on regressions.               */
+PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
+{
+    const perf_baseline *b = PERF_CAST_(const perf_baseline *, with);
+    const size_t         runs = b->runs - b->other_runs;
+    const double         spread = perf_outlook_spread_(b);
+    double               span = b->span_s, fresh;
+
+    perf_putf_(out, "%.0f run%s of this machine and build", PERF_CAST_(double, runs),
+               runs == 1 ? "" : "s");
+    if (runs < PERF_BASELINE_RUNS_) {
+        perf_putf_(out, ": %.0f more make it usable\n",
+                   PERF_CAST_(double, PERF_BASELINE_RUNS_ - runs));
+        return;
+    }
+    perf_put_span_(out, " within ", b->span_s, "");
+    if (span < PERF_BASELINE_LEAST_S_)
+        span = PERF_BASELINE_LEAST_S_;
+    fresh = 2.0 * span / PERF_CAST_(double, runs - 1);
+    if (b->rule.kind == PERF_RULE_NO_REGRESSION && spread > 0.0) {
+        perf_put_span_(out, ": for ", fresh, " more");
+        perf_putf_(out, " a check finds +%.0f %%", perf_outlook_finds_(b, spread, 0.0));
+        if (fresh < PERF_OUTLOOK_DAY_)
+            perf_putf_(out, ", a day later +%.0f %%",
+                       perf_outlook_finds_(b, spread, PERF_OUTLOOK_DAY_));
+    }
+    if (fresh < PERF_OUTLOOK_DAY_)
+        perf_put_(out, "; add one a day");
+    perf_put_char_(out, '\n');
+}
+
+/* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
+PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry)
+{
+    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    const double walk = perf_walk_(b->age_s, b->span_s, entry->runs);
+    double       gap = perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold), df, sd;
+    size_t       runs = entry->runs + 1;
+
+    if (gap < 0.0)
+        gap = -gap;
+    if (entry->runs < PERF_BASELINE_RUNS_)
+        return PERF_BASELINE_RUNS_ - entry->runs;
+    if (walk > 0.0)                     /* the new ones have to come as late as this run does     */
+        runs = 2 * entry->runs - 1;
+    for (; runs <= PERF_READ_RUNS_; runs++) {
+        sd = perf_outlook_sd_(entry->spread, runs, 0.0, &df);
+        if (gap > sd * perf_t_quantile_(p, df))
+            return runs - entry->runs;
+    }
+    return 0;
+}
+
+/* Up to how many percent the rule would have to allow for an ACCEPT. */
+PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry)
+{
+    const perf_interval *ratio = &entry->verdict.ratio;
+    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    double       df, most;
+
+    (void)perf_outlook_sd_(entry->spread, entry->runs,
+                           perf_walk_(b->age_s, b->span_s, entry->runs), &df);
+    most = perf_log_(ratio->high / ratio->estimate) * perf_t_quantile_(p, df) /
+           perf_t_quantile_(0.5 + 0.5 * b->confidence, df);
+    return 100.0 * ratio->estimate * perf_exp_(most) - 100.0;
+}
+
+/* "to decide parse: 12 more saved runs, 3 hours apart, or ask for no more than 9 % worse" */
+PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
+                                       const perf_baseline_entry *entry)
+{
+    const size_t more = perf_open_runs_(b, entry);
+    const double percent = perf_open_percent_(b, entry);
+    const int    ask = entry->runs >= PERF_BASELINE_RUNS_ && percent < 1000.0 &&
+                    b->rule.kind == PERF_RULE_NO_REGRESSION && percent > b->rule.amount;
+    double       apart = 0.0;
+
+    if (!more && !ask)
+        return;
+    if (entry->runs > 1)
+        apart = b->span_s / PERF_CAST_(double, entry->runs - 1);
+    if (b->age_s > apart)
+        apart = b->age_s;
+    perf_putf_(out, "  to decide %.60s: ", entry->name);
+    if (more)
+        perf_putf_(out, "%.0f more saved run%s", PERF_CAST_(double, more), more == 1 ? "" : "s");
+    if (more > 1 && apart >= 1.0)
+        perf_put_span_(out, ", ", apart, " apart");
+    if (ask)
+        perf_putf_(out, "%sask for no more than %.0f %% worse", more ? ", or " : "",
+                   1.0 + PERF_CAST_(double, PERF_CAST_(int, percent)));
+    perf_put_char_(out, '\n');
+}
+
+/* What would make the check decide the entries that are open, below the rows. */
+PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b)
+{
+    size_t i, open = 0;
+
+    for (i = 0; i < b->entries; i++) {
+        const perf_baseline_entry *entry = &b->entry[i];
+        if (entry->decision != PERF_INCONCLUSIVE || !entry->runs || entry->missing ||
+            (entry->verdict.warnings & PERF_WARN_OUTPUTS))
+            continue;
+        if (open++ < PERF_OUTLOOK_LINES_)
+            perf_put_undecided_(out, b, entry);
+    }
+    if (open > PERF_OUTLOOK_LINES_)
+        perf_putf_(out, "  and %.0f more that are open\n",
+                   PERF_CAST_(double, open - PERF_OUTLOOK_LINES_));
+}
+
 PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b)
 {
     const char *why = perf_status_text(b->status);
@@ -21095,6 +21920,7 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
                        "             change [interval]  verdict\n");
     for (i = 0; i < b->entries; i++)
         perf_put_baseline_row_(out, &b->entry[i]);
+    perf_put_baseline_undecided_(out, b);
     perf_putf_(out, "%s: %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
                     "missing)\n",
                perf_decision_text(b->decision), PERF_CAST_(double, b->entries),
@@ -21115,6 +21941,26 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
     return perf_text_to_(file, text, len, status);
 }
 
+/* Says what the file is good for as a baseline; nothing where it cannot be read. */
+PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const perf_rule *rule)
+{
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      b;
+    perf_status        status;
+    size_t             len;
+    char              *text;
+
+    opts.accept.rule = *rule;
+    b = perf_baseline_of_(path, &opts, 1);
+    if (b.status == PERF_OK) {
+        text = perf_text_make_(perf_put_outlook_, &b, &len, &status);
+        if (text)
+            (void)fprintf(file, "%s: %s", path, text);
+        PERF_FREE(text);
+    }
+    perf_baseline_free(&b);
+}
+
 PERF_END_DECLS
 
 #endif /* PERF_RESULTS_H */
@@ -21133,7 +21979,7 @@ typedef enum perf_export_format {
                                    and bytes that are not UTF-8                                   */
     PERF_EXPORT_FLAME,          /* a page of HTML that shows the same as boxes, widest first; click
                                    to zoom.  Paths of less than 1/5000 of the time are left out.
-                                   Its title is `run` of the options                              */
+                                   Its title is `run` of the options, or the program's name       */
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
@@ -21143,12 +21989,9 @@ typedef enum perf_export_format {
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first three to an open stream, which stays open; PERF_EINVAL for the last two. */
-PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
-                                   const perf_results_opts *opts);
-
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_export_row_of_, PERF_EXPORT_FORMATS_  a format by number: its name; how many there are  */
+ *   perf_export_row_, perf_export_row_of_  a format by number: its name and writers
+ *   PERF_EXPORT_FORMATS_  how many there are                                                     */
 
 /* >>private: bodies --------------------------------------------------------------------------- */
 
@@ -21314,11 +22157,10 @@ PERF_COLD_FN_ void perf_put_google_arm_(perf_writer_ *json, const perf_arm_ *arm
 
     entry.family = family;
     for (i = 0; i < arm->loop->count; i++) {
-        if (!perf_saved_whole_(arm->loop, i))
-            continue;
         entry.repetition = i;
         entry.ns = perf_saved_value_(arm->loop, arm->arm, i);
-        perf_put_google_entry_(json, arm, &entry);
+        if (entry.ns > 0.0)
+            perf_put_google_entry_(json, arm, &entry);
     }
     if (arm->time->count < 2 || !(arm->time->std > 0.0))
         return;
@@ -21460,9 +22302,11 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *out, const void *with)
     for (i = 0; i < 2 * saving->loops; i++) {
         if (!perf_arm_of_(saving, i, &arm))
             continue;
-        for (j = 0; j < arm.loop->count; j++)
-            if (perf_saved_whole_(arm.loop, j))
-                perf_put_go_line_(out, &arm, perf_saved_value_(arm.loop, arm.arm, j));
+        for (j = 0; j < arm.loop->count; j++) {
+            const double ns = perf_saved_value_(arm.loop, arm.arm, j);
+            if (ns > 0.0)
+                perf_put_go_line_(out, &arm, ns);
+        }
     }
 }
 
@@ -21707,8 +22551,8 @@ PERF_COLD_FN_ void perf_flame_head_(perf_file_ *file)
         "<input id=q type=search placeholder='search names' aria-label=search> "
         "<button id=r>all</button><div id=d></div><pre id=b></pre>"
         "<div id=g></div><p>A box is a scope, below it what it called; its width is "
-        "its share of the time, its colour its name. Tap for figures and to zoom; "
-        "the boxes above lead back.</p><script>\nconst title=");
+        "its share of the time, its colour its name. Tap it, or Tab and Enter, for figures "
+        "and to zoom; the boxes above lead back, Escape shows all.</p><script>\nconst title=");
 }
 
 /* A list of [parent, name, total ns, self ns, width, calls], or 0 for what is too small to be seen.
@@ -21750,7 +22594,7 @@ PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
         "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
         "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
         "const part=n=>(100*n/all).toFixed(1)+' %';let depth=0,at=0;"
-        "$('h').textContent=title;$('b').textContent=diagnosis;\n"
+        "$('h').textContent=document.title=title;$('b').textContent=diagnosis;\n"
         "const color=s=>{let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%3600;"
         "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'};\n"
         "const words=n=>n[1]+': '+time(n[2])+' in '+n[5]+' calls, '+time(n[3])+' itself, '+"
@@ -21759,6 +22603,7 @@ PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
         "q=$('q').value.toLowerCase();d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*22+'px';"
         "d.style.background=color(n[1]);d.textContent=n[1]+' '+part(n[2])+' '+time(n[2])+' '+n[5]+"
         "'x';d.title=words(n);if(q&&!n[1].toLowerCase().includes(q))d.className='dim';"
+        "d.tabIndex=0;d.role='button';d.ariaLabel=words(n);"
         "d.onclick=()=>{$('d').textContent=words(n);show(i)};$('g').appendChild(d);"
         "depth=Math.max(depth,y+1);\n"
         "for(const k of kids[i]){const c=w*node[k][4]/(n[4]||1);box(k,x,c,y+1);x+=c}}\n"
@@ -21770,7 +22615,11 @@ PERF_COLD_FN_ void perf_flame_script_(perf_file_ *file)
         "const add=i=>{if(q&&node[i][1].toLowerCase().includes(q))s+=node[i][4];"
         "else kids[i].forEach(add)};add(0);"
         "$('d').textContent=q?'found: '+time(s)+', '+part(s)+' of all':''};\n"
-        "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n</script>\n");
+        "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n"
+        "onkeydown=e=>{if(e.key=='Escape')$('r').onclick();"
+        "if(e.key=='Enter'&&e.target.onclick&&e.target!=$('r')){const n=e.target.ariaLabel;"
+        "e.target.onclick();"
+        "for(const d of $('g').children)if(d.ariaLabel==n)d.focus()}};\n</script>\n");
 }
 
 PERF_COLD_FN_ void perf_flame_go_(void *with)
@@ -21786,6 +22635,19 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_file_json_(file, flame->diagnosis);
     perf_flame_script_(file);
     perf_file_flush_(file);
+}
+
+/* The file name of this program, as it was called; "perf.h" where the system does not say. */
+PERF_COLD_FN_ const char *perf_program_name_(char *line, size_t cap)
+{
+    const char *name = line, *end;
+
+    if (!perf_first_line_("/proc/self/cmdline", line, cap) || !*line)
+        return "perf.h";
+    for (end = line; *end; end++)
+        if (*end == '/' && end[1])
+            name = end + 1;
+    return name;
 }
 
 /* Writes the call tree by `go` (with a perf_flame_).  PERF_ENOMEM: no memory, or no registry. */
@@ -21840,7 +22702,8 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
                                      const perf_results_opts *opts)
 {
     const perf_export_row_ row = perf_export_row_of_(format);
-    const char            *title = "perf.h";
+    char                   line[PERF_NAME_MAX_];
+    const char            *title = PERF_NULL_;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
@@ -21850,19 +22713,9 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
         return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
     if (opts && opts->run)
         title = opts->run;
+    if (!title)
+        title = perf_program_name_(line, sizeof line);
     return perf_tree_save_(path, title, row.go);
-}
-
-PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
-                                   const perf_results_opts *opts)
-{
-    const perf_export_row_ row = perf_export_row_of_(format);
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!row.put)
-        return PERF_EINVAL;
-    return perf_saving_to_(file, row.put, opts);
 }
 
 PERF_END_DECLS
@@ -21872,7 +22725,7 @@ PERF_END_DECLS
 /* perf_main.h - a program of benchmarks: register them anywhere, run, list, save and compare them.
  *
  *     #define PERF_MAIN 1                      // in one file: defines main()
- *     #include "perf.h"                        // in the other files: #include "perf_main.h"
+ *     #include "perf.h"                        // in the other files: #include "perf_bench.h"
  *     #include <string.h>
  *     PERF_BENCH(copy_4k)
  *     {
@@ -21886,9 +22739,9 @@ PERF_END_DECLS
  *
  * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
- * perf.h includes this file only where PERF_MAIN is defined.  docs/results.md has the options.
- * Benchmarks register by constructor functions: main() does not see those of a shared object.
- * Sections (search for ">>"):  cases  private  main
+ * perf.h includes this file only where PERF_MAIN is defined.  docs/results.md has the options,
+ * perf_case.h has PERF_BENCH and its kin.
+ * Sections (search for ">>"):  private  main
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
 #define PERF_MAIN_H
@@ -21899,160 +22752,7 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-/* >>cases -------------------------------------------------------------------------------------
- *     PERF_BENCH(name)                     { ... while (perf_bench_next(&b)) ... }
- *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
- *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
- *                                          From 0 on: 0, then 1, 2, 4 ...
- *                                          Five sizes or more get their growth named: O(n log n)
- *     PERF_BENCH_ARGS(name, count, ...)    the same for each tuple of `count` whole numbers, as
- *                                          {4096, 1}, {4096, 8}: `arg` points to its numbers, and
- *                                          the entry is called name/4096/8
- *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling; 1 to
- *                                          256); they start together, measure for the whole budget;
- *                                          `thread` is 0, 1, ..., `threads` is how many.  The rates
- *                                          of all threads add up
- * Code before the loop is not timed.  `b` is a local of yours: pass &b to functions of perf.h only.
- * Names are identifiers, each once in a file.  The same name in another file of the program becomes
- * "name (2)".                                                                                    */
-#define PERF_BENCH(name) PERF_CASE_(name, 'b', perf_1_, perf_2_, perf_3_, PERF_NULL_, 0, 0)
-#define PERF_BENCH_N(name, low, high)                                                             \
-    PERF_CASE_(name, 'n', n, perf_2_, perf_3_, PERF_NULL_, low, high)
-#define PERF_BENCH_ARGS(name, count, ...)                                                         \
-    static const int64_t PERF_CAT_(perf_case_arg_, name)[][count] = {__VA_ARGS__};                \
-    PERF_CASE_(name, 'a', perf_1_, perf_2_, arg, PERF_CAT_(perf_case_arg_, name)[0], count,       \
-               sizeof PERF_CAT_(perf_case_arg_, name) / sizeof *PERF_CAT_(perf_case_arg_, name))
-#define PERF_BENCH_THREADS(name, low, high)                                                       \
-    PERF_CASE_(name, 't', thread, threads, perf_3_, PERF_NULL_, low, high)
-
-/* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop.  Those
- * of threads add up.  Values outside 0 .. 1e30 make the benchmark fail.                          */
-PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
-
-/* Says that the body is wrong: in a benchmark, before, within or after its loop, which then ends.
- * The result is PERF_EFAILED without a time; `why` (kept, not copied; NULL: nothing) stands below
- * its row.  The other benchmarks run, and the program ends with status 2.
- *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
-PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
-
-/* Adds a number of your own to this run: to its row, our JSON, Google's and Go's.  Call it before,
- * in or after the loop.  Of one name the last value counts; those of threads are added up.  There
- * is room for 16 names of 39 bytes, which are copied; with one more the benchmark fails.         */
-PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
-
 /* >>private ----------------------------------------------------------------------------------- */
-
-#define PERF_UNUSED_ PERF_ATTR_((__unused__))
-
-typedef struct perf_case_ {
-    struct perf_case_ *next;
-    const char        *name, *file;
-    int                line;
-    char               kind;            /* b, n, a, t: which macro made it                        */
-    void (*run)(perf_bench b, size_t first, size_t second, const int64_t *third);
-    const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
-    size_t             low, high;
-} perf_case_;
-
-/* The cases of one image, in the order of registration. */
-#if !PERF_TCC_
-extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
-#endif
-PERF_WEAK_ perf_case_ *perf_cases_v1_;
-
-/* Files in the order of the linker, the cases of one file in the order of its lines. */
-PERF_FN void perf_case_add_(perf_case_ *c)
-{
-    perf_case_ **at = &perf_cases_v1_;
-
-    for (; *at; at = &(*at)->next)
-        if (!PERF_LIBC_(strcmp)((*at)->file, c->file) && (*at)->line > c->line)
-            break;
-    c->next = *at;
-    *at = c;
-}
-
-#define PERF_CASE_TAKES_(first, second, third)                                                    \
-    (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t first, PERF_UNUSED_ size_t second,            \
-     PERF_UNUSED_ const int64_t *third)
-#define PERF_CASE_(name, kind, first, second, third, arg, low, high)                              \
-    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third);           \
-    static perf_case_ PERF_CAT_(perf_case_, name) = {                                             \
-        PERF_NULL_, #name, __FILE__, __LINE__, kind, PERF_CAT_(perf_case_run_, name), arg, low,   \
-        high};                                                                                    \
-    PERF_ATTR_((__constructor__, __used__)) PERF_OURS_                                            \
-    static void PERF_CAT_(perf_case_add_, name)(void)                                             \
-    {                                                                                             \
-        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
-    }                                                                                             \
-    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third)
-
-PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
-{
-    if (!b || PERF_LOOP_KIND_(b->state) != 1)
-        return PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
-    return b->state;
-}
-
-PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
-{
-    perf_loop_state_ *s = perf_bench_state_of_(b);
-
-    if (!s)
-        return;
-    if (!(bytes >= 0.0 && bytes <= 1e30)) {
-        perf_bench_fail(b, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
-        return;
-    }
-    if (!(items >= 0.0 && items <= 1e30)) {
-        perf_bench_fail(b, "perf_bench_rates: `items` is not within 0 .. 1e30");
-        return;
-    }
-    s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
-    s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
-}
-
-PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
-{
-    perf_loop_state_ *s = perf_bench_state_of_(b);
-
-    if (!s || PERF_ACQ_(&s->loop.done))
-        return;
-    (void)perf_loop_stop_(s, PERF_EFAILED);
-    s->loop.note = why;
-    b->left = 0;
-}
-
-/* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
-PERF_FN double *perf_counter_of_(perf_loop_ *loop, const char *name)
-{
-    perf_out_ out;
-    int       i = 0;
-
-    if (!name || !*name)
-        name = "(unnamed)";
-    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
-           PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
-        i++;
-    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
-        return PERF_CAST_(double *, PERF_NULL_);
-    out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
-    perf_put_(&out, name);
-    return &loop->value[i];
-}
-
-PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value)
-{
-    perf_loop_state_ *s = perf_bench_state_of_(b);
-    double           *counter = PERF_CAST_(double *, PERF_NULL_);
-
-    if (s)
-        counter = perf_counter_of_(&s->loop, name);
-    if (counter)
-        *counter = value;
-    else
-        perf_bench_fail(b, "perf_bench_counter: more than 16 names");
-}
 
 /* ---- growth: how a time depends on a size ---- */
 
@@ -22262,11 +22962,11 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs to match one of them              */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *output;
+    const char *program, *compare, *save, *add, *accept, *also, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, profile, most_unchanged, bad;
-    double      repeat, threads;
+    int         list, no_env, shuffle, profile, most_unchanged, strict, bad;
+    double      repeat, threads, again_after;
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
@@ -22274,7 +22974,14 @@ typedef struct perf_main_ {
     uint32_t    process;
     const char *context[2 * PERF_MAIN_FILTERS_ + 1];
     perf_results_opts with;     /* `context`, for the writers                                     */
-    perf_rule   rule;           /* of --compare                                                   */
+    perf_rule   rule, second;   /* of --compare; second: where `also` is                          */
+    perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
+    unsigned char *chosen;      /* 1: this entry of it                                            */
+    const char **rejected;      /* names of entries, for the writers; NULL at the end             */
+    const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
+                                /* the first run of its new level                                 */
+    char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
+    int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
 PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
@@ -22295,13 +23002,18 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
-        "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
+        "  --accept RULE      for --compare; default \"no regression beyond 5 %\"; a second one\n"
+        "                     joins: --accept \"instructions no more than 2 % worse\"\n"
+        "  --accept-change X  with --compare and --add: what X takes now is normal; several\n"
         "  --most-unchanged   for --compare: take out what all have in common\n"
+        "  --strict           for --compare: measure again what is open; 3 if it stays open\n"
+        "  --again-after SECONDS  wait so long before each round that is measured again\n"
         "  --context K=VALUE  into the files, as a word about this run; may come several times\n"
         "  --no-env           no line about the environment\n"
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
-        "             2 wrong usage, a file that cannot be read or written, nothing measured\n", f);
+        "             2 wrong usage, a file that cannot be read or written, nothing measured;\n"
+        "             3 with --strict: not decided\n", f);
 }
 
 /* ---- options ---- */
@@ -22361,6 +23073,21 @@ PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
     m->context[i + 1] = key + n + 1;
 }
 
+/* --accept-change */
+PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *m, const char *name)
+{
+    size_t i = 0;
+
+    while (i < PERF_MAIN_FILTERS_ && m->accepted[2 * i])
+        i++;
+    if (!*name || i == PERF_MAIN_FILTERS_) {
+        perf_main_wrong_(m, "--accept-change needs a benchmark, 64 at most, not", name);
+        return;
+    }
+    m->accepted[2 * i] = name;
+    m->accepted[2 * i + 1] = "";
+}
+
 /* An option without a value; 1: it was one. */
 PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
 {
@@ -22368,7 +23095,8 @@ PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
         const char *name;
         int        *to;
     } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
-                {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged}};
+                {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged},
+                {"--strict", &m->strict}};
     size_t i;
 
     for (i = 0; i < sizeof flag / sizeof *flag; i++) {
@@ -22394,7 +23122,13 @@ PERF_COLD_FN_ int perf_main_text_(perf_main_ *m, int argc, char **argv, int *at)
         const char *value = perf_main_value_(text[i].name, argc, argv, at);
         if (!value)
             continue;
-        *text[i].to = value;
+        if (text[i].to == &m->accept && m->accept) {
+            if (m->also)
+                perf_main_wrong_(m, "--accept: two rules at most, and this is a third:", value);
+            m->also = value;
+        } else {
+            *text[i].to = value;
+        }
         if (!*value)
             perf_main_wrong_(m, "this option needs a value:", text[i].name);
         return 1;
@@ -22422,6 +23156,7 @@ PERF_COLD_FN_ int perf_main_number_(perf_main_ *m, int argc, char **argv, int *a
     } number[] = {{"--min-time", "--min-time needs seconds, not", &m->opts.min_seconds, 1e6, 0},
                   {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
+                  {"--again-after", "--again-after needs seconds, not", &m->again_after, 1e5, 0},
                   {"--threads", "--threads needs 1 .. 256, not", &m->threads, 256, 1}};
     double x = 0.0;
     size_t i;
@@ -22458,6 +23193,11 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
         return;
     }
+    value = perf_main_value_("--accept-change", argc, argv, at);
+    if (value) {
+        perf_main_accepts_(m, value);
+        return;
+    }
     value = perf_main_value_("--filter", argc, argv, at);
     if (value)
         perf_main_filter_(m, value);
@@ -22478,6 +23218,16 @@ PERF_COLD_FN_ int perf_main_format_(const char *name)
     return -1;
 }
 
+/* Reads a rule of --accept; NULL: none was given. */
+PERF_COLD_FN_ void perf_main_rule_(perf_main_ *m, const char *text, perf_rule *rule)
+{
+    if (text && perf_rule_parse(text, rule) != PERF_OK)
+        perf_main_wrong_(m, "--accept does not understand", text);
+    else if (rule->memory || rule->metric == PERF_METRIC_MEMORY ||
+             rule->metric == PERF_METRIC_THROUGHPUT)
+        perf_main_wrong_(m, "--accept: benchmarks measure time and counts, not", text);
+}
+
 /* Checks options that depend on each other. */
 PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
@@ -22486,10 +23236,13 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
     m->format = perf_main_format_(m->named);
     if (m->format < 0)
         perf_main_wrong_(m, "--format does not know", m->named);
-    if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
-        perf_main_wrong_(m, "--accept does not understand", m->accept);
-    else if (m->rule.memory || m->rule.metric >= PERF_METRIC_MEMORY)
-        perf_main_wrong_(m, "--accept: benchmarks measure time, not", m->accept);
+    if ((m->strict || m->again_after > 0.0) && !m->compare)
+        perf_main_wrong_(m, "--strict and --again-after need the option", "--compare");
+    if (m->accepted[0] && (!m->compare || !m->add || strcmp(m->compare, m->add) != 0))
+        perf_main_wrong_(m, "--accept-change needs --compare and --add of one file, for",
+                         m->accepted[0]);
+    perf_main_rule_(m, m->accept, &m->rule);
+    perf_main_rule_(m, m->also, &m->second);
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
@@ -22499,6 +23252,24 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
     for (i = 0; i < m->filters && perf_main_match_(m->filter[i], name) <= 0; i++)
         continue;
     return !m->filters || i < m->filters;
+}
+
+/* 1: the entry `name` of the case `of` is to be measured in this round.  Of a second round what is
+ * chosen, which is counted.                                                                      */
+PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *m, const char *of, const char *name)
+{
+    size_t i;
+
+    if (!m->first)
+        return perf_main_wants_(m, of) || perf_main_wants_(m, name);
+    for (i = 0; i < m->first->entries; i++) {
+        perf_baseline_entry *entry = &m->first->entry[i];
+        if (!m->chosen[i] || strcmp(entry->name, name) != 0)
+            continue;
+        entry->again++;
+        return 1;
+    }
+    return 0;
 }
 
 /* ---- the environment in one line ---- */
@@ -22582,7 +23353,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 /* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-    const perf_loop_state_ *s = perf_bench_state_of_(&b);
+    const perf_loop_state_ *s = perf_told_by_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
@@ -22612,10 +23383,10 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         return result;
     }
     bench = perf_bench_begin(name, &m->opts);
-    perf_main_round_(m, perf_bench_state_of_(&bench));
+    perf_main_round_(m, perf_told_by_(&bench));
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
-    perf_main_row_(m, name, &result, perf_bench_state_of_(&bench));
+    perf_main_row_(m, name, &result, perf_told_by_(&bench));
     return result;
 }
 
@@ -22799,7 +23570,7 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
     int               i;
 
     for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
-        double *counter = perf_counter_of_(&all->loop, own->counter[i]);
+        double *counter = perf_told_place_(&all->loop, own->counter[i]);
         if (counter)
             *counter += own->value[i];
     }
@@ -22886,7 +23657,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-    h->state = perf_bench_state_of_(&b);
+    h->state = perf_told_by_(&b);
     if (h->state)
         h->state->loop.round = crew->round;
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);
@@ -23070,7 +23841,7 @@ PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i
     if (arg)
         arg += i * c->low;
     perf_put_entry_(&o, c, i, size);
-    if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
+    if (!perf_main_takes_(m, c->name, name))
         return;
     if (!m->todo++ && !m->profile)
         (void)fputs("benchmark                                  median [95 % interval]"
@@ -23196,50 +23967,318 @@ PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline 
     PERF_FREE(text);
 }
 
-/* Holds this run against the baseline; returns the exit status. */
-PERF_COLD_FN_ int perf_main_compare_(const perf_main_ *m)
+/* All cases, `rounds` times.  A body that calls perf_reset() takes no loop from under us. */
+PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
+{
+    perf_registry_ *r = perf_registry_get_();
+    const int       held = r && perf_loops_hold_(r);
+    perf_case_     *c;
+    size_t          i;
+
+    for (i = 0; i < rounds; i++, m->round++) {
+        if (m->shuffle || m->first)
+            perf_main_shuffle_();
+        for (c = perf_cases_v1_; c; c = c->next)
+            perf_main_case_(m, c);
+    }
+    if (held)
+        perf_loops_let_(r);
+}
+
+/* ---- tried again: before a benchmark is accused ---- */
+
+#define PERF_MAIN_AGAIN_ 4      /* rounds: with the first an odd number, which has a median       */
+
+#if PERF_POSIX_FILES_
+extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));
+#endif
+
+/* --again-after; an early end of the wait does no harm. */
+PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *m)
+{
+#if PERF_POSIX_FILES_
+    if (m->again_after > 0.0)
+        (void)perf_poll_(PERF_NULL_, 0, PERF_CAST_(int, 1000.0 * m->again_after));
+#else
+    (void)m;
+#endif
+}
+
+/* 1: an answer that a second look may change: it is accused, if only by itself or by its ratio, or
+ * it is open and --strict wants it decided.                                                      */
+PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_entry *entry)
+{
+    const perf_verdict *verdict = &entry->verdict;
+
+    if (entry->missing || entry->kind != PERF_BASELINE_BENCH ||
+        entry->runs < PERF_BASELINE_RUNS_ || (verdict->warnings & PERF_WARN_OUTPUTS))
+        return 0;
+    if (verdict->decision == PERF_REJECT || verdict->ratio.estimate > verdict->threshold)
+        return 1;
+    return m->strict && entry->decision == PERF_INCONCLUSIVE;
+}
+
+/* Chooses what is measured again: what is in doubt, and beside a single one of those another entry,
+ * so that they take turns.  Returns how many are in doubt.                                       */
+PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
+{
+    size_t i, doubts = 0, other = b->entries;
+
+    m->chosen = PERF_CAST_(unsigned char *, PERF_MALLOC(b->entries + 1));
+    if (!m->chosen)
+        return 0;
+    memset(m->chosen, 0, b->entries + 1);
+    for (i = 0; i < b->entries; i++) {
+        const perf_baseline_entry *entry = &b->entry[i];
+        if (perf_main_doubts_(m, entry)) {
+            m->chosen[i] = 1;
+            doubts++;
+        } else if (!entry->missing && entry->kind == PERF_BASELINE_BENCH) {
+            other = i;
+        }
+    }
+    if (doubts == 1 && other < b->entries)
+        m->chosen[other] = 1;
+    return doubts;
+}
+
+/* The answer after the second look.  What was REJECT among all needs to be that by itself; what was
+ * not, among all; what was not measured again, in the first look, too.                           */
+PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
+{
+    size_t i, k;
+
+    for (i = 0; i < second->entries; i++) {
+        perf_baseline_entry       *entry = &second->entry[i];
+        const perf_baseline_entry *before = PERF_CAST_(const perf_baseline_entry *, PERF_NULL_);
+        for (k = 0; k < first->entries && !before; k++)
+            if (first->entry[k].kind == entry->kind && !strcmp(first->entry[k].name, entry->name))
+                before = &first->entry[k];
+        if (!before)
+            continue;
+        entry->again = before->again;
+        if (before->decision == PERF_REJECT && entry->verdict.decision == PERF_REJECT)
+            entry->decision = PERF_REJECT;
+        entry->withdrawn = before->decision == PERF_REJECT && entry->decision != PERF_REJECT;
+        if (entry->decision == PERF_REJECT && !entry->again && before->decision != PERF_REJECT)
+            entry->decision = PERF_INCONCLUSIVE;
+    }
+    perf_baseline_count_(second);
+}
+
+/* Measures again what is in doubt, in turns, and replaces *b by the answer after that. */
+PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
+                                    const perf_baseline_opts *opts)
+{
+    const size_t  doubts = perf_main_choose_(m, b);
+    perf_baseline second;
+    int           i;
+
+    for (i = 0; i < PERF_MAIN_AGAIN_ && doubts; i++) {
+        (void)fprintf(m->out, "\nmeasured again, %d of %d:\n", i + 1, PERF_MAIN_AGAIN_);
+        perf_main_wait_(m);
+        m->first = b;
+        perf_main_cases_(m, 1);
+        m->first = PERF_CAST_(perf_baseline *, PERF_NULL_);
+    }
+    PERF_FREE(m->chosen);
+    m->chosen = PERF_CAST_(unsigned char *, PERF_NULL_);
+    if (!doubts)
+        return;
+    second = perf_baseline_check(m->compare, opts);
+    if (second.status == PERF_OK) {
+        perf_main_confirm_(b, &second);
+        perf_baseline_free(b);
+        *b = second;
+    } else {
+        perf_baseline_free(&second);
+    }
+}
+
+/* How many entries stay open.  New ones have nothing to be held against, and are not. */
+PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b)
+{
+    size_t i, open = b->entries - b->accepted - b->rejected - b->fresh - b->missing;
+
+    for (i = 0; i < b->entries; i++)
+        if (b->entry[i].missing && perf_main_wants_(m, b->entry[i].name))
+            open++;
+    if (!open && !b->accepted && !b->rejected)
+        open = 1;
+    return open;
+}
+
+/* The place of a name in --accept-change; PERF_MAIN_FILTERS_: it is not there. */
+PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *m, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++)
+        if (!strcmp(m->accepted[2 * i], name))
+            return i;
+    return PERF_MAIN_FILTERS_;
+}
+
+/* 1: REJECT, and nobody has accepted it. */
+PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *m, const perf_baseline_entry *entry)
+{
+    return entry->decision == PERF_REJECT &&
+           perf_main_accepted_(m, entry->name) == PERF_MAIN_FILTERS_;
+}
+
+/* Notes since which run the change is accepted, and says it.  0: such an entry is not there. */
+PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_baseline *b)
+{
+    const char *const name = m->accepted[2 * at];
+    size_t            i = 0;
+
+    while (i < b->entries && (strcmp(b->entry[i].name, name) != 0 || b->entry[i].missing))
+        i++;
+    if (i == b->entries) {
+        (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", m->program,
+                      name);
+        return 0;
+    }
+    if (b->entry[i].since && !m->since[at]) {
+        m->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(b->entry[i].since) + 1));
+        if (m->since[at])
+            m->accepted[2 * at + 1] = strcpy(m->since[at], b->entry[i].since);
+    }
+    (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", name);
+    if (b->entry[i].since)
+        (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, b->entry[i].since_number));
+    else
+        (void)fputs("this run\n", m->out);
+    return 1;
+}
+
+/* The exit status of a comparison: of what is REJECT and not accepted, or open. */
+PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
+{
+    size_t i;
+    int    result = 0;
+
+    for (i = 0; i < b->entries; i++)
+        if (perf_main_is_rejected_(m, &b->entry[i]))
+            result = 1;
+    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++)
+        if (!perf_main_accept_one_(m, i, b))
+            result = 2;
+    if (result || !m->strict || !perf_main_open_(m, b))
+        return result;
+    (void)fputs("--strict: not decided, exit status 3\n", m->out);
+    return 3;
+}
+
+/* Keeps the names of what is REJECT beside those that are kept already: --add marks them, so that
+ * they do not become what is normal.  The names are copied behind their list.                    */
+PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+{
+    const char **kept = m->rejected;
+    size_t       i, old = 0, n = 0, room = sizeof *kept;
+    char        *to;
+
+    for (; kept && kept[old]; old++)
+        room += sizeof *kept + strlen(kept[old]) + 1;
+    for (i = 0; i < b->entries; i++)
+        if (perf_main_is_rejected_(m, &b->entry[i]))
+            room += sizeof *kept + strlen(b->entry[i].name) + 1;
+    m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
+    if (!m->rejected) {
+        m->rejected = kept;
+        return;
+    }
+    to = PERF_PTR_(char *, m->rejected + old + b->rejected + 1);
+    for (i = 0; i < old + b->entries; i++) {
+        if (i >= old && !perf_main_is_rejected_(m, &b->entry[i - old]))
+            continue;
+        m->rejected[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
+        to += strlen(to) + 1;
+    }
+    m->rejected[n] = PERF_CAST_(const char *, PERF_NULL_);
+    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+    PERF_FREE(kept);
+}
+
+/* Holds this run against the baseline by one rule; returns the exit status. */
+PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      b;
     int                result = 2;
 
-    opts.accept.rule = m->rule;
+    opts.accept.rule = *rule;
     opts.most_unchanged = m->most_unchanged;
     b = perf_baseline_check(m->compare, &opts);
+    if (b.status == PERF_OK && !m->over && !m->profile && rule->metric < PERF_METRIC_MEMORY)
+        perf_main_again_(m, &b, &opts);
     if (b.status != PERF_OK) {
         (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
         (void)perf_baseline_to(stderr, &b);
     } else {
         (void)fputs("\n", m->out);
         perf_main_verdicts_(m, &b);
-        result = b.decision == PERF_REJECT;
+        result = perf_main_judged_(m, &b);
+        perf_main_mark_(m, &b);
     }
     perf_baseline_free(&b);
     return result;
+}
+
+/* The same by all rules: the worst status of them, errors first, then REJECT. */
+PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
+{
+    const int first = perf_main_compare_(m, &m->rule);
+    int       second = 0;
+
+    if (m->also && first != 2)
+        second = perf_main_compare_(m, &m->second);
+    if (first == 2 || second == 2)
+        return 2;
+    if (first == 1 || second == 1)
+        return 1;
+    return first > second ? first : second;
+}
+
+/* Results to an open stream, which stays open. */
+PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, const void *),
+                                           const perf_results_opts *opts)
+{
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file)
+        return PERF_EINVAL;
+    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
+    return perf_text_to_(file, text, len, status);
 }
 
 /* Writes --output. */
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
     const perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-    const int                screen = !strcmp(m->output, "-");
+    perf_export_row_         row = {PERF_NULL_, perf_put_own_, PERF_NULL_};
 
-    if (!m->format && screen)
-        return perf_results_to(stdout, &m->with);
-    if (!m->format)
-        return perf_results_save(m->output, &m->with);
-    if (screen)
-        return perf_export_to(stdout, format, &m->with);
-    return perf_export_save(m->output, format, &m->with);
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (m->format)
+        row = perf_export_row_of_(format);
+    if (!strcmp(m->output, "-"))
+        return row.put ? perf_main_write_(stdout, row.put, &m->with) : PERF_EINVAL;
+    if (m->format)
+        return perf_export_save(m->output, format, &m->with);
+    return perf_results_save(m->output, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
-    int result = 0;
+    size_t i;
+    int    result = 0;
 
     if (m->compare)
-        result = perf_main_compare_(m);
+        result = perf_main_compare_all_(m);
     if (m->output) {
         const char *where = m->output;
         if (!strcmp(where, "-"))
@@ -23249,8 +24288,14 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     }
     if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
         result = 2;
-    if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
+    if (m->add && perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
+        perf_baseline_outlook_to_(m->out, m->add, &m->rule);
+    else if (m->add)
         result = 2;
+    m->with.rejected = m->with.accepted = PERF_CAST_(const char *const *, PERF_NULL_);
+    PERF_FREE(m->rejected);
+    for (i = 0; i < PERF_MAIN_FILTERS_; i++)
+        PERF_FREE(m->since[i]);
     return result;
 }
 
@@ -23263,29 +24308,10 @@ PERF_OURS_ static void perf_main_exit_(void)
     if (!m || m->process != perf_process_id_())     /* a child that a body has forked             */
         return;
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    m->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
                   m->program);
     (void)perf_main_files_(m);
-}
-
-/* All cases, as often as asked for.  A body that calls perf_reset() takes no loop from under us. */
-PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m)
-{
-    perf_registry_ *r = perf_registry_get_();
-    const int       held = r && perf_loops_hold_(r);
-    perf_case_     *c;
-    const size_t    rounds = PERF_CAST_(size_t, m->repeat);
-    size_t          i;
-
-    for (i = 0; i < rounds; i++) {
-        if (m->shuffle)
-            perf_main_shuffle_();
-        m->round = PERF_CAST_(int, i);
-        for (c = perf_cases_v1_; c; c = c->next)
-            perf_main_case_(m, c);
-    }
-    if (held)
-        perf_loops_let_(r);
 }
 
 /* 1: what was printed there has arrived. */
@@ -23320,6 +24346,7 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *m, int argc, char **argv)
         m->program = argv[0];
     m->repeat = 1;
     m->with.context = m->context;
+    m->with.accepted = m->accepted;
     for (i = 1; i < argc && !m->bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             perf_main_usage_(stdout, m->program);
@@ -23370,7 +24397,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* for a body that calls exit()                   */
     (void)atexit(perf_main_exit_);
-    perf_main_cases_(&m);
+    perf_main_cases_(&m, PERF_CAST_(size_t, m.repeat));
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
         perf_main_nothing_(&m);
@@ -23476,8 +24503,6 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
 }
 
 #if defined(__linux__) && PERF_LP64_UNIX_
-extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
-
 /* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
 PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
@@ -24306,7 +25331,9 @@ PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
     perf_out_ o = perf_out_open_(to, PERF_NAME_MAX_ + 1);
 
     perf_put_clean_(&o, name, 0);
-    return o.len <= PERF_NAME_MAX_ ? o.len : PERF_NAME_MAX_;
+    if (o.len > PERF_NAME_MAX_)
+        return PERF_NAME_MAX_;
+    return o.len;
 }
 
 /* Writes the length of the message that began at `begin` into the two bytes before it. */
@@ -24390,9 +25417,12 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
     const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
-    const uint64_t    v[] = {id, site->file ? id : sequence, sequence};
+    const uint64_t    v[] = {id, sequence}, placed[] = {id, id, sequence};
 
-    perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
+    if (site->file)
+        perf_pf_put_(w, "12(2(1#2$)4(1#@))10#", placed, site->name, site);
+    else
+        perf_pf_put_(w, "12(2(1#2$))10#", v, site->name, site);
 }
 
 /* A begin (type 1), end (2; name 0), instant (3), with its values in e from index `at` on (e NULL
@@ -24401,10 +25431,12 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
                                   uint64_t time, uint64_t sequence, const perf_events_ *e,
                                   uint64_t at)
 {
-    const perf_site_ *site = name ? &PERF_ACQ_(&w->registry->names)[name]->site : PERF_NULL_;
+    const perf_site_ *site = PERF_NULL_;
     char              text[PERF_NAME_MAX_ + 1], *p, *packet, *event, *inner;
     perf_seen_        m;
 
+    if (name)
+        site = &PERF_ACQ_(&w->registry->names)[name]->site;
     if (w->file.p > w->file.limit)
         perf_file_flush_(&w->file);
     p = w->file.p;
@@ -24432,9 +25464,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     } else if (site && site->file) {
         p = perf_field_(p, 34, name);
     }
-    for (; e && at; at = e->value ? e->value[at] : 0) {
-        if (!perf_remark_read_(&e->event[at], e->count - at, &m))
-            break;
+    while (e && at && perf_remark_read_(&e->event[at], e->count - at, &m)) {
         inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
         p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
                               PERF_ACQ_(&w->registry->names)[m.name]->site.name));
@@ -24443,6 +25473,9 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
         else
             p = perf_field_double_(p, 5, perf_bits_(m.value));
         perf_pf_close_(inner, p);
+        if (!e->value)
+            break;
+        at = e->value[at];
     }
     perf_pf_close_(event, p);
     perf_pf_close_(packet, p);
@@ -24484,14 +25517,21 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
         PERF_FREE(w->room);
         w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
         w->value = PERF_PTR_(uint32_t *, w->room + 3 * n);
-        w->events = w->room ? n : 0;
+        w->events = n;
+        if (!w->room)
+            w->events = 0;
     }
     if (names > w->names) {
-        if (!w->mapped)
-            PERF_FREE(w->used);
         names = 2 * names + 4096;
-        w->used = PERF_CAST_(char *, w->mapped ? perf_pages_(names, 0) : PERF_MALLOC(names));
-        w->names = w->used ? names : 0;
+        if (w->mapped) {
+            w->used = PERF_CAST_(char *, perf_pages_(names, 0));
+        } else {
+            PERF_FREE(w->used);
+            w->used = PERF_CAST_(char *, PERF_MALLOC(names));
+        }
+        w->names = names;
+        if (!w->used)
+            w->names = 0;
     }
     if (!w->room || !w->used)
         return 0;
@@ -24513,7 +25553,9 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     for (at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
-        value = e->value ? e->value[at] : 0;
+        value = 0;
+        if (e->value)
+            value = e->value[at];
         if (value && z.kind == PERF_KIND_INSTANT_)
             continue;
         if (!PERF_KIND_SLICE_(z.kind)) {
@@ -24541,17 +25583,23 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 /* Writes a begin or end whose first children are in the file already. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
 {
+    uint64_t uuid = w->process << 32 | e->number;
     uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
     uint32_t k, both;
 
-    for (k = 2; k <= edge->depth % PERF_TIES_ && edge->name; k++)
+    if (!edge->name) {
+        perf_pf_event_(w, 2, 0, uuid, ns, 1, PERF_NULL_, 0);
+        return;
+    }
+    for (k = 2; k <= edge->depth % PERF_TIES_; k++)
         for (both = 0; both < 2; both++) {
-            at = both ? w->ties->old[k] : w->ties->now->ticks[k];
+            at = w->ties->now->ticks[k];
+            if (both)
+                at = w->ties->old[k];
             if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
-    perf_pf_event_(w, edge->name ? 1 : 2, edge->name, w->process << 32 | e->number, ns, 1,
-                   edge->name ? e : PERF_NULL_, edge->value);
+    perf_pf_event_(w, 1, edge->name, uuid, ns, 1, e, edge->value);
 }
 
 /* Raises *ns to where first children up to `ticks` are moved; returns the ticks of the next one. */
@@ -24565,7 +25613,8 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
         if (at > ticks)
             return at;
         moved = perf_epoch_ns_(&w->epoch, at) + *depth - 1;
-        *ns = moved > *ns ? moved : *ns;
+        if (moved > *ns)
+            *ns = moved;
     }
     return PERF_TIES_NONE_;
 }
@@ -24584,7 +25633,8 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
         ns = perf_epoch_ns_(&w->epoch, edge->ticks);
         if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name && w->ties)
             tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
-        ns = ns < last ? last : ns;
+        if (ns < last)
+            ns = last;
         if (edge->name && edge->value) {
             perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
             continue;
@@ -24665,7 +25715,9 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     status = perf_file_save_(path, &w.file, perf_pf_go_, &w);
     PERF_FREE(w.room);
     PERF_FREE(w.used);
-    return w.no_memory ? PERF_ENOMEM : status;
+    if (w.no_memory)
+        return PERF_ENOMEM;
+    return status;
 }
 
 /* ---- stream ---- */
@@ -24689,6 +25741,16 @@ typedef struct perf_streaming_ {
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
 } perf_streaming_;
 
+/* How many ns a piece of the clock is for, `since` ns after the start: from `least` to a minute. */
+PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
+{
+    if (since < least)
+        return least;
+    if (since > UINT64_C(60000000000))
+        return UINT64_C(60000000000);
+    return since;
+}
+
 /* How ticks become ns: by straight pieces that join, so that what follows stays in order with what
  * was written.  Each aims at the clock as it is known now.  A new piece begins when the time since
  * the start has doubled, and every minute.                                                       */
@@ -24709,11 +25771,12 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     } else {
         here = perf_epoch_ns_(old, ticks);
         off = PERF_CAST_(int64_t, truth - here);
-        ahead = truth - s->began < 1000000 ? 1000000 : truth - s->began;
-        ahead = ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000);
+        ahead = perf_stream_ahead_(truth - s->began, 1000000);
         turn = PERF_CAST_(double, off) / PERF_CAST_(double, ahead);
-        turn = turn > 0.5 ? 0.5 : turn;
-        turn = turn < -0.5 ? -0.5 : turn;
+        if (turn > 0.5)
+            turn = 0.5;
+        if (turn < -0.5)
+            turn = -0.5;
         k->tick_ns = now.tick_ns * (1 + turn);
         k->ticks = ticks;
         k->ns = here;
@@ -24722,8 +25785,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
             s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
     }
     s->knots++;
-    ahead = truth - s->began < 100000 ? 100000 : truth - s->began;
-    s->next_knot = truth + (ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000));
+    s->next_knot = truth + perf_stream_ahead_(truth - s->began, 100000);
     s->pf.epoch = *k;
 }
 
@@ -24769,6 +25831,14 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
         if (depth > 0 && z.start < first->ticks[depth])
             first->ticks[depth] = z.start;
     }
+}
+
+/* The number of events that are written at a time. */
+PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
+{
+    if (r->ring_events < PERF_STREAM_CHUNK_)
+        return r->ring_events;
+    return PERF_STREAM_CHUNK_;
 }
 
 /* Opens a file that stands at its path at once, to be read while it grows; 0: cannot. */
@@ -24818,66 +25888,96 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     perf_fail_(s->pf.registry, why);
 }
 
+/* Leaves out what the ring has overwritten since `from`, and counts it; returns the new `from`. */
+PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
+                                         uint64_t from, uint64_t head)
+{
+    uint64_t room = r->ring_events * sizeof(perf_event_), n;
+
+    if (head - from <= room)
+        return from;
+    n = perf_ring_dropped_(r, t, from);
+    PERF_ADD_(s->head.unsent, n);
+    PERF_SET_(&t->sent_more,
+              PERF_GET_(&t->sent_more) + (head - from - room) / sizeof(perf_event_) - n);
+    return head - room;
+}
+
+/* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
+ * about to write it when the process was copied.                                                 */
+PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
+{
+    perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
+
+    perf_put_char_(&o, '.');
+    perf_put_u64_(&o, PERF_GET_(&r->process));
+    if (!perf_stream_open_(s))
+        perf_stream_fail_(s, PERF_EIO);
+}
+
+/* Writes the next chunk of a ring, from `from` to `head` at most.  Returns where the next one
+ * begins; `from`: there is no whole event, or the stream has failed.                             */
+PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
+                                         uint64_t from, uint64_t head)
+{
+    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
+    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more;
+
+    if (s->pf.file.written >= PERF_STREAM_BYTES) {
+        perf_stream_fail_(s, PERF_ELIMIT);
+        return from;
+    }
+    if (n > head - from)
+        n = head - from;
+    until = from + n;
+    perf_events_read_(&e, r, t, until, n);
+    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
+    while (e.count && PERF_EVENT_PART_(e.event[0].what)) {      /* its last part is not there yet */
+        e.event++;
+        e.count--;
+        until -= sizeof(perf_event_);
+    }
+    if (!e.count)
+        return from;
+    perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
+    perf_pf_thread_(&s->pf, &e);
+    perf_file_flush_(&s->pf.file);
+    if (s->pf.file.failed) {
+        perf_stream_fail_(s, PERF_EIO);
+        return from;
+    }
+    if (s->pf.no_memory) {
+        perf_stream_fail_(s, PERF_ENOMEM);
+        return from;
+    }
+    s->whole = s->pf.file.written;
+    for (more = 0; e.count--; e.event++)
+        more += PERF_EVENT_PART_(e.event->what);
+    PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
+    return until;
+}
+
 /* Writes what one ring holds, oldest chunk first. */
 PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n, more;
-    uint64_t     room = r->ring_events * sizeof(perf_event_);
+    uint64_t head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), next;
 
     if (PERF_GET_(&t->ring_lost) > from)
         from = PERF_GET_(&t->ring_lost);
     if (!PERF_ACQ_(&t->ring) || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return;
-    if (head - from > room) {
-        n = perf_ring_dropped_(r, t, from);
-        PERF_ADD_(s->head.unsent, n);
-        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) +
-                                     (head - from - room) / sizeof(perf_event_) - n);
-        from = head - room;
-    }
+    from = perf_stream_skip_(s, r, t, from, head);
     if (!perf_firsts_of_(r, t)) {
         perf_stream_fail_(s, PERF_ENOMEM);
         return;
     }
-    /* The child of a fork: a file of its own.  The parent's is left alone: another thread may have
-     * been about to write it when the process was copied.                                        */
-    if (s->process != PERF_GET_(&r->process)) {
-        perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
-        perf_put_char_(&o, '.');
-        perf_put_u64_(&o, PERF_GET_(&r->process));
-        if (!perf_stream_open_(s))
-            perf_stream_fail_(s, PERF_EIO);
-    }
+    if (s->process != PERF_GET_(&r->process))
+        perf_stream_child_(s, r);
     while (from < head && s->head.state == PERF_STREAM_ON_) {
-        perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
-        if (s->pf.file.written >= PERF_STREAM_BYTES) {
-            perf_stream_fail_(s, PERF_ELIMIT);
+        next = perf_stream_part_(s, r, t, from, head);
+        if (next == from)
             break;
-        }
-        n = s->pf.events * sizeof(perf_event_);
-        n = head - from < n ? head - from : n;
-        until = from + n;
-        perf_events_read_(&e, r, t, until, n);
-        PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
-        while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* its last part is not there yet */
-            e.event++;
-            e.count--;
-            until -= sizeof(perf_event_);
-        }
-        if (!e.count)
-            break;
-        perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
-        perf_pf_thread_(&s->pf, &e);
-        perf_file_flush_(&s->pf.file);
-        if (s->pf.file.failed || s->pf.no_memory) {
-            perf_stream_fail_(s, s->pf.file.failed ? PERF_EIO : PERF_ENOMEM);
-            break;
-        }
-        s->whole = s->pf.file.written;
-        from = until;
-        for (more = 0; e.count--; e.event++)
-            more += PERF_EVENT_PART_(e.event->what);
-        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
+        from = next;
     }
     PERF_SET_(&t->ring_sent, from);
 }
@@ -24894,9 +25994,10 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
         /* as many events as a period brings at the speed of the last ones */
-        half = r->ring_events / 2 < PERF_STREAM_CHUNK_ / 2 ? r->ring_events / 2
-                                                           : PERF_STREAM_CHUNK_ / 2;
-        step = t->ring_step ? t->ring_step / sizeof(perf_event_) : 16;
+        half = perf_stream_chunk_(r) / 2;
+        step = 16;
+        if (t->ring_step)
+            step = t->ring_step / sizeof(perf_event_);
         if (t->ring_at && now - t->ring_at > s->period)
             step = PERF_CAST_(uint64_t, PERF_CAST_(double, done) * PERF_CAST_(double, s->period) /
                                             PERF_CAST_(double, now - t->ring_at));
@@ -24919,72 +26020,105 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-PERF_FN perf_status perf_trace_stream(const char *path)
+/* The memory of a stream: the one of the last stream, if it fits; NULL: there is none. */
+PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t bytes)
 {
-    perf_registry_  *r = perf_registry_read_();
-    perf_streaming_ *s;
-    perf_recorder_  *t;
-    perf_status      status = PERF_ENOMEM;
-    uint64_t         chunk;
-    size_t           bytes;
+    if (r->stream && r->stream->bytes == bytes)
+        return PERF_PTR_(perf_streaming_ *, r->stream);
+    return PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
+}
 
-    if (!path || !*path || strlen(path) > 4095)
-        return PERF_EINVAL;
-    if (!r || !r->ring_events || !perf_lock_(r))
-        return r ? PERF_ESTATE : PERF_ENOMEM;
-    if (r->stream && r->stream->state == PERF_STREAM_ON_) {
-        perf_unlock_(r);
-        return PERF_ESTATE;
+/* Prepares a stream that writes `chunk` events at a time; nothing is open. */
+PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, const char *path,
+                                     uint64_t chunk)
+{
+    perf_pf_ old = s->pf;                       /* as new, but for the head, which a report may   */
+
+    memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
+    s->pf.used = old.used;                      /* be reading, and the room mapped for names      */
+    s->pf.names = old.names;
+    s->path_length = strlen(path);
+    s->pf.registry = r;
+    s->pf.mapped = 1;
+    s->pf.ties = &s->ties;
+    s->pf.events = PERF_CAST_(size_t, chunk);
+    s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
+    s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
+    s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
+    memcpy(s->path, path, s->path_length + 1);
+}
+
+/* From now on this ring's events are for the stream, beginning with those that it holds. */
+PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
+    uint64_t room = r->ring_events * sizeof(perf_event_), gone = 0, more = 0;
+
+    if (written > room) {
+        gone = written - room;
+        more = gone / sizeof(perf_event_) - perf_ring_dropped_(r, t, lost);
     }
-    chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
-    bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
-            PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
-    s = r->stream && r->stream->bytes == bytes ? PERF_PTR_(perf_streaming_ *, r->stream)
-        : PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
-    if (s) {
-        perf_pf_ old = s->pf;                   /* as new, but for the head, which a report may   */
-        memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-        s->pf.used = old.used;                  /* be reading, and the room mapped for names      */
-        s->pf.names = old.names;
-        s->path_length = strlen(path);
-        s->pf.registry = r;
-        s->pf.mapped = 1;
-        s->pf.ties = &s->ties;
-        s->pf.events = PERF_CAST_(size_t, chunk);
-        s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
-        s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
-        s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
-        memcpy(s->path, path, s->path_length + 1);
-        status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
-        if (status != PERF_OK)
-            perf_file_close_(&s->pf.file);
+    PERF_SET_(&t->sent_more, more);             /* those that began no event                      */
+    PERF_SET_(&t->ring_sent, lost + gone);
+    t->ring_at = t->ring_step = 0;
+    perf_firsts_clear_(t);
+}
+
+/* The file is open: all threads write to it. */
+PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *s, perf_registry_ *r)
+{
+    perf_recorder_ *t;
+
+    perf_stream_clock_(s, r);
+    s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
+    perf_image_pin_();                          /* the file is written from any image             */
+    s->head.flush = perf_stream_go_;
+    PERF_SET_(&s->head.unsent, UINT64_C(0));
+    PERF_SET_(&s->head.state, PERF_STREAM_ON_);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        perf_stream_ring_(r, t);
+    PERF_REL_(&r->stream, &s->head);
+    perf_ask_(r, PERF_ASK_TRACE_);              /* each thread sets its limit                     */
+}
+
+/* With the lock held: perf_trace_stream without its checks. */
+PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path)
+{
+    perf_streaming_ *s;
+    uint64_t         chunk = perf_stream_chunk_(r);
+    size_t           bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
+                   PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
+
+    s = perf_stream_memory_(r, bytes);
+    if (!s)
+        return PERF_ENOMEM;
+    perf_stream_init_(s, r, path, chunk);
+    s->head.bytes = bytes;
+    if (perf_stream_open_(s)) {
+        perf_stream_start_(s, r);
+        return PERF_OK;
     }
-    if (status == PERF_OK) {
-        perf_stream_clock_(s, r);
-        s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
-        perf_image_pin_();                      /* the file is written from any image             */
-        s->head.flush = perf_stream_go_;
-        s->head.bytes = bytes;
-        PERF_SET_(&s->head.unsent, UINT64_C(0));
-        PERF_SET_(&s->head.state, PERF_STREAM_ON_);
-        for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-            uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
-            uint64_t room = r->ring_events * sizeof(perf_event_);
-            uint64_t gone = written > room ? written - room : 0;
-            PERF_SET_(&t->sent_more, gone ? gone / sizeof(perf_event_) -        /* those that     */
-                                                perf_ring_dropped_(r, t, lost)  /* began          */
-                                          : 0);                                 /* no event       */
-            PERF_SET_(&t->ring_sent, lost + gone);
-            t->ring_at = t->ring_step = 0;
-            perf_firsts_clear_(t);
-        }
-        PERF_REL_(&r->stream, &s->head);
-        perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
-    } else if (s && &s->head != r->stream) {    /* the next attempt takes its memory              */
-        s->head.bytes = bytes;
+    perf_file_close_(&s->pf.file);
+    if (&s->head != r->stream) {                /* the next attempt takes its memory              */
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }
+    return PERF_EIO;
+}
+
+PERF_FN perf_status perf_trace_stream(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_status     status = PERF_ESTATE;
+
+    if (!path || !*path || strlen(path) > 4095)
+        return PERF_EINVAL;
+    if (!r)
+        return PERF_ENOMEM;
+    if (!r->ring_events || !perf_lock_(r))
+        return PERF_ESTATE;
+    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
+        status = perf_stream_begin_(r, path);
     perf_unlock_(r);
     return status;
 }
@@ -25872,7 +27006,9 @@ PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
 
     for (; n; n -= part, p += part, a %= 65521, b %= 65521) {
         const unsigned char *end, *q = p;
-        part = PERF_CAST_(size_t, perf_lesser_(n, 5552));
+        part = 5552;
+        if (part > n)
+            part = n;
         end = p + part;
         while (q < end) {
             a += *q++;
@@ -26159,7 +27295,9 @@ PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
     size_t i, n;
 
     for (i = 0; z->writing && i < z->n; i += n) {
-        n = PERF_CAST_(size_t, perf_lesser_(z->n - i, PERF_ZIP_BLOCK_));
+        n = PERF_ZIP_BLOCK_;
+        if (n > z->n - i)
+            n = z->n - i;
         perf_zip_block_(z, z->content + i, n, last && i + n == z->n);
         perf_zip_text_(z);
     }
@@ -26289,10 +27427,11 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 /* What stands before the counts, a block of its own. */
 PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
 {
-    uint64_t      highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
+    uint64_t      range = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
+    uint64_t      highest = most > range ? most : range;
     uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
         UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
-        perf_greater_(most, highest), perf_bits_(perf_hist_unit_(h))};
+        highest, perf_bits_(perf_hist_unit_(h))};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
@@ -27077,9 +28216,11 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
         return st;
     d->sums[0] += t.sum;
     min = perf_hlog_lower_(&t, t.first, &width);
-    d->not_min = perf_greater_(~min, d->not_min);
+    if (~min > d->not_min)
+        d->not_min = ~min;
     min = perf_hlog_lower_(&t, t.last, &width) + width - 1;
-    d->max = perf_greater_(min, d->max);
+    if (min > d->max)
+        d->max = min;
     return PERF_OK;
 }
 
@@ -27236,7 +28377,9 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* faults, switches and time are then of the process      */
     int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
     int      process;                   /* pid of a child that has not called exec: it is counted */
-                                        /* from there, with its children; 0: the calling thread   */
+                                        /* from there, with its children; the caller's own pid:   */
+                                        /* all that this thread starts later, each from its exec; */
+                                        /* 0: the calling thread                                  */
 } perf_counters_opts;
 
 /* One counter, for the library. */
@@ -27911,6 +29054,8 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
     perf_counts_  *k = c->counts;
 
+    if (!k)
+        return 0;                        /* the counters were closed before the loop ended       */
     if (s->timer.pauses) {
         k->pauses = 1;
         s->loop.note = "not counted: what the body does while the loop is paused would count, too";

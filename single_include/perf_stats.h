@@ -34,7 +34,7 @@
  *   double p = 2.0 * perf_t_cdf_(-2.5, 12.0);              // two-sided p-value of t = -2.5
  *
  * For the library itself: verdicts are made of it (perf_stats.h).  No state, no allocation.
- * docs/statistics.md has the errors measured against 60-digit references.
+ * docs/statistics-evidence.md has the errors measured against 60-digit references.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MATH_H
@@ -293,6 +293,17 @@ PERF_FN const char *perf_status_text(perf_status s);
 #define PERF_TSAN_ 0
 #endif
 
+#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
+#define PERF_SANITIZED_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PERF_SANITIZED_ 1
+#endif
+#endif
+#ifndef PERF_SANITIZED_
+#define PERF_SANITIZED_ 0
+#endif
+
 /* GET, SET: relaxed, for counters with one writer: the code of plain ones on 64-bit machines, yet
  * no data race for the standard or ThreadSanitizer.  ACQ, REL: acquire and release.  The numbers
  * are __ATOMIC_RELAXED 0, ACQUIRE 2, RELEASE 3: their names cost 0.9 M instructions in C++.      */
@@ -375,12 +386,14 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
  *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
  *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
- *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_,
+ *   PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
- *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
+ *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
+ *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them     */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -399,6 +412,44 @@ PERF_FN const char *perf_status_text(perf_status s)
 PERF_HD_FN int perf_is_finite_(double x)
 {
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* |x| */
+PERF_FN double perf_fabs_(double x)
+{
+    if (x < 0.0)
+        return -x;
+    return x;
+}
+
+/* The smaller of two numbers; b if one is NaN. */
+PERF_FN double perf_least_(double a, double b)
+{
+    if (a < b)
+        return a;
+    return b;
+}
+
+/* The larger of two numbers; b if one is NaN. */
+PERF_FN double perf_most_(double a, double b)
+{
+    if (a > b)
+        return a;
+    return b;
+}
+
+/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
+PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+{
+    if (!(x > 0.0))
+        return otherwise;
+    return perf_most_(perf_least_(x, high), low);
+}
+
+/* 1: finite and above 0. */
+PERF_FN int perf_is_duration_(double x)
+{
+    return perf_is_finite_(x) && x > 0.0;
 }
 
 /* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
@@ -439,7 +490,6 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  * Outside its domain a function returns NaN.  Infinities are honoured.
- *   perf_is_duration_   1: finite and above 0
  *   perf_log_, perf_exp_, perf_log1p_       natural logarithm, its inverse, log(1 + x)
  *   perf_normal_cdf_, perf_normal_quantile_     of the standard normal distribution
  *   perf_t_cdf_, perf_t_quantile_           of Student's t with df > 0 degrees of freedom
@@ -447,13 +497,10 @@ PERF_BEGIN_DECLS
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
  *   perf_random_        64 random bits from a state of the caller's (splitmix64)
- *   perf_fabs_, perf_least_, perf_most_     size, smaller and larger of two numbers
- *   perf_or_default_    x, at least low, at most high; `otherwise` where it is not above 0
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
 PERF_FN double   perf_sqrt_(double x);
-PERF_FN int      perf_is_duration_(double x);
 PERF_FN double   perf_log_(double x);
 PERF_FN double   perf_log1p_(double x);
 PERF_FN double   perf_exp_(double x);
@@ -501,43 +548,6 @@ PERF_FN double perf_sqrt_(double x)
 }
 
 /* ---- numbers ---- */
-
-/* |x| */
-PERF_FN double perf_fabs_(double x)
-{
-    if (x < 0.0)
-        return -x;
-    return x;
-}
-
-/* The smaller of two numbers; b if one is NaN. */
-PERF_FN double perf_least_(double a, double b)
-{
-    if (a < b)
-        return a;
-    return b;
-}
-
-/* The larger of two numbers; b if one is NaN. */
-PERF_FN double perf_most_(double a, double b)
-{
-    if (a > b)
-        return a;
-    return b;
-}
-
-/* x, at least low, at most high; `otherwise` where x is not above 0, or NaN. */
-PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
-{
-    if (!(x > 0.0))
-        return otherwise;
-    return perf_most_(perf_least_(x, high), low);
-}
-
-PERF_FN int perf_is_duration_(double x)
-{
-    return perf_is_finite_(x) && x > 0.0;
-}
 
 /* c[0] + c[1] x + ... + c[degree] x^degree, by Horner's rule. */
 PERF_FN double perf_poly_(double x, const double *c, int degree)
@@ -1239,7 +1249,6 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
  *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
- *   perf_lesser_, perf_greater_                         of two integers
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -2603,7 +2612,7 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use; all but the last four write into a perf_out_ ----------
+/* >>internal: what other headers may use; most write into a perf_out_ ----------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
@@ -2615,9 +2624,12 @@ PERF_BEGIN_DECLS
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
  *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
+ *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
+ *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
- *   perf_digits_  digits in memory; perf_char_, perf_char_of_, perf_char_columns_  of UTF-8     */
+ *   perf_digits_, perf_digits_us_  digits in memory
+ *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -2718,6 +2730,19 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
     q += *q == '0';
     PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
     return p + (text + 20 - q);
+}
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+{
+    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
+
+    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    end[0] = end[-1];                           /* the last three move behind the point           */
+    end[-1] = end[-2];
+    end[-2] = end[-3];
+    end[-3] = '.';
+    return end + 1;
 }
 
 PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
@@ -2825,7 +2850,65 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
     perf_put_(o, unit[i]);
 }
 
+/* ---- numbers and words read ---- */
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++) {
+        int letter = *s;
+        if (letter >= 'A' && letter <= 'Z')
+            letter += 'a' - 'A';
+        if (letter != *word)
+            return PERF_NULL_;
+    }
+    return s;
+}
+
+/* A plain decimal number of at most 14 digits; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
+    int    digits = 0;
+
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
+        }
+    *out = x;
+    if (unit > 0.0)
+        *out = x / unit;
+    if (digits == 0 || digits == 15)
+        return PERF_NULL_;
+    return s;
+}
+
 /* ---- names: the one place that knows UTF-8 ---- */
+
+#define PERF_NAME_MAX_ 255             /* bytes of a name that are kept                          */
+
+/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
+{
+    uint32_t n = 0;
+
+    while (name[n] && n < most)
+        n++;
+    if (name[n])
+        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
+            n--;
+    return n;
+}
+
+#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
 
 /* A character: how many bytes it has, 1 if it is broken. */
 typedef struct perf_char_ {
@@ -3322,7 +3405,7 @@ PERF_BEGIN_DECLS
     X(PERF_WARN_SHAPE,      18, "the two differ in shape: look at p95 and mean, too") \
     X(PERF_WARN_TURNS,      19, "in turns without leads the ratio is another: they share caches") \
     X(PERF_WARN_NAME,       20, "its name was cut to 255 bytes") \
-    X(PERF_WARN_PAUSES,     21, "pauses leave over 1 % open: the interval says how much")
+    X(PERF_WARN_PAUSES,     21, "the cost of pauses is uncertain by over 1 %: intervals hold that")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
 /* The bits by name; `warnings` fields hold any number of them. */
@@ -3493,10 +3576,11 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric);
 
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean",
- * "same within 2 %" (neither faster nor slower by more).
+ * "same within 2 %" (neither faster nor slower by more), "cycles no more than 2 % worse".
  * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
  * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
- * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
+ * p50 p95 p99 mean memory throughput instructions cycles branches branch-misses.
+ * NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays.                                        */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
@@ -3509,20 +3593,9 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts);
 
-/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
- * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
- * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
- * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
-PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
-                                      size_t n_other);
-
 /* One line of English into v->text, which it returns.  NULL gives "". */
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
-
-/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
- * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
  * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
@@ -3574,13 +3647,12 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
- *   perf_rule_threshold_   the rule (NULL: default) as a ratio candidate / baseline
- *   perf_lopsided_         1: the log ratios lean to one side, so the arms differ in shape
+ *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
- *   perf_skip_number_      reads a plain decimal number; NULL: there is none
  *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
@@ -3998,56 +4070,18 @@ PERF_FN double perf_rule_threshold_(const perf_rule *rule)
     return t;
 }
 
-/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_word_(const char *s, const char *word)
-{
-    while (*s == ' ' || *s == '\t')
-        s++;
-    for (; *word; word++, s++) {
-        int letter = *s;
-        if (letter >= 'A' && letter <= 'Z')
-            letter += 'a' - 'A';
-        if (letter != *word)
-            return PERF_NULL_;
-    }
-    return s;
-}
-
-/* A plain decimal number of at most 14 digits; NULL when there is none. */
-PERF_FN const char *perf_skip_number_(const char *s, double *out)
-{
-    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
-    int    digits = 0;
-
-    for (s = perf_skip_word_(s, ""); digits < 15; s++)
-        if (*s >= '0' && *s <= '9') {
-            x = 10.0 * x + (*s - '0');
-            unit *= 10.0;
-            digits++;
-        } else if (*s == '.' && !(unit > 0.0)) {
-            unit = 1.0;
-        } else {
-            break;
-        }
-    *out = x;
-    if (unit > 0.0)
-        *out = x / unit;
-    if (digits == 0 || digits == 15)
-        return PERF_NULL_;
-    return s;
-}
-
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */
 PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
 {
-    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory",
-                                       "throughput"};
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
+                                       "instructions", "cycles", "branches", "branch-misses",
+                                       "branch misses"};
     int i;
 
-    for (i = 0; i < 7; i++) {
+    for (i = 0; i < 12; i++) {
         const char *after = perf_skip_word_(s, name[i]);
         if (after) {
-            *metric = PERF_CAST_(perf_metric, i);
+            *metric = PERF_CAST_(perf_metric, i - (i == 11));
             return after;
         }
     }
@@ -4061,14 +4095,15 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
     static const struct {
         const char    *verb, *relation;
         perf_rule_kind kind;
-    } form[5] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
+    } form[6] = {{"speedup", ">=", PERF_RULE_SPEEDUP},
                  {"speed-up", ">=", PERF_RULE_SPEEDUP},
                  {"no regression", "beyond", PERF_RULE_NO_REGRESSION},
+                 {"no more", "than", PERF_RULE_NO_REGRESSION},
                  {"down", ">=", PERF_RULE_REDUCTION},
                  {"same", "within", PERF_RULE_SAME}};
     int i;
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
         const char *after = perf_skip_word_(s, form[i].verb);
         if (after)
             after = perf_skip_word_(after, form[i].relation);
@@ -4123,6 +4158,8 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
         s = perf_skip_maybe_(s, "x");
     else
         s = perf_skip_maybe_(s, "%");
+    if (kind == PERF_RULE_NO_REGRESSION)
+        s = perf_skip_maybe_(s, "worse");
     after = perf_skip_word_(s, "on");
     if (after) {
         s = perf_skip_metric_(after, &metric);
@@ -4576,7 +4613,7 @@ PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cu
 /* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
  * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
  * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
- * than there is (docs/statistics.md).                                                            */
+ * than there is (docs/statistics-evidence.md).                                                   */
 PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
 {
     perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
@@ -4644,8 +4681,8 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 /* Arms of one shape differ by a shift of logs, and then d is symmetric.  Signed ranks of the
  * distances to the median are summed; 0.126 n^3 is the variance for normal d.  1 above so many
  * standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer (rates:
- * docs/statistics.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more than
- * `step`, the log that a clock may hide, share a rank.  d is sorted.                             */
+ * docs/statistics-evidence.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more
+ * than `step`, the log that a clock may hide, share a rank.  d is sorted.                        */
 PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
 {
     double median = perf_quantile_(d, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
@@ -4772,7 +4809,9 @@ PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *l
            perf_within_(seen->max_ulp, limit->ulp);
 }
 
-PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
+ * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
+PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
 {
     if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
         return;                                     /* what was not measured stays so             */
@@ -4806,42 +4845,52 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, 
     return needed;
 }
 
-/* The answer of a log interval to a rule with one threshold, log t. */
-PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio, double log_t)
+/* How far a log ratio is from where the answer changes: above 0 the rule holds.  "The same within
+ * x %": to the nearer limit.                                                                     */
+PERF_FN double perf_rule_room_(const perf_rule *r, double log_ratio)
 {
-    if (log_ratio.high < log_t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval clears the threshold";
-    } else if (log_ratio.low > log_t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval misses the threshold";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the interval contains the threshold";
-    }
+    const double log_t = perf_log_(perf_rule_threshold_(r));
+
+    if (r->kind == PERF_RULE_SAME)
+        return log_t - perf_fabs_(log_ratio);
+    return log_t - log_ratio;
 }
 
-/* The same for "the same within x %", limits at -log t and log t: each limit is a one-sided test,
- * and ACCEPT needs both (Schuirmann 1987).                                                       */
-PERF_FN void perf_verdict_decide_same_(perf_verdict *v, perf_interval log_ratio, double log_t)
+/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
+ * ACCEPT needs both (Schuirmann 1987).                                                           */
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ratio)
 {
-    if (log_ratio.low > -log_t && log_ratio.high < log_t) {
-        v->decision = PERF_ACCEPT;
-        v->reason = "the whole interval lies within both limits";
-    } else if (log_ratio.low > log_t || log_ratio.high < -log_t) {
-        v->decision = PERF_REJECT;
-        v->reason = "the whole interval lies outside the limits";
-    } else {
-        v->decision = PERF_INCONCLUSIVE;
-        v->reason = "the interval contains a limit";
-    }
+    const double log_t = perf_log_(perf_rule_threshold_(r));
+    const int    same = r->kind == PERF_RULE_SAME;
+
+    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
+        return PERF_REJECT;
+    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
+        return PERF_ACCEPT;
+    return PERF_INCONCLUSIVE;
+}
+
+/* The answer of a log interval, with its reason. */
+PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
+{
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
+
+    v->decision = perf_rule_answer_(&v->rule, log_ratio);
+    v->reason = reason[v->decision];
+    if (v->rule.kind == PERF_RULE_SAME)
+        v->reason = of_same[v->decision];
 }
 
 /* Fills in the verdict from a log interval that already includes the resolution of the clock. */
 PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
                                   const perf_compare_opts *o)
 {
-    double t = perf_log_(v->threshold), half = 0.5 * (log_ratio.high - log_ratio.low);
+    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
     v->ratio.low = perf_exp_(log_ratio.low);
@@ -4855,18 +4904,34 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     else
         v->warnings |= PERF_WARN_UNBOUNDED;
     v->pairs_needed = 0.0;
-    if (v->rule.kind == PERF_RULE_SAME)
-        perf_verdict_decide_same_(v, log_ratio, t);
-    else
-        perf_verdict_decide_(v, log_ratio, t);
+    perf_verdict_decide_(v, log_ratio);
     if (v->decision == PERF_INCONCLUSIVE) {
-        v->pairs_needed = perf_pairs_needed_(v, n, half, log_ratio.estimate - t);
-        if (v->rule.kind == PERF_RULE_SAME)
-            v->pairs_needed = perf_pairs_needed_(v, n, half, perf_fabs_(log_ratio.estimate) - t);
+        room = perf_rule_room_(&v->rule, log_ratio.estimate);
+        v->pairs_needed = perf_pairs_needed_(v, n, half, room);
         if (!bounded)
             v->reason = "too few measurements for an interval";
     }
-    perf_verdict_guard(v, &o->guard);
+    perf_verdict_guard_(v, &o->guard);
+}
+
+/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
+PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
+                                     double *logs, size_t n, const perf_compare_opts *o)
+{
+    int by_median;
+
+    v->excluded = bets->excluded;
+    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
+        v->warnings |= PERF_WARN_SHAPE;
+    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
+    if (by_median && v->decision == PERF_ACCEPT)
+        v->reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && v->decision == PERF_REJECT)
+        v->reason = "the median of the pairs' ratios misses the threshold";
+    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
@@ -4894,6 +4959,23 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
  * speeds, signed ranks of few pairs are wrong in up to .13 a side.                               */
 #define PERF_FEW_PAIRS_ 20
 
+/* 1: the sorted logs have a gap at their middle, as of two speeds: it fills .4 of their interval
+ * from signs (95 %), or the median and `centre`, that of signed ranks, differ by .17 of it.  Of one
+ * shape, .15 of 20 pairs look so, .05 of 24, .02 of 36.                                          */
+PERF_FN int perf_split_(const double *d, size_t n, double centre)
+{
+    const perf_interval signs = perf_quantile_interval(d, n, 0.5, 0.95);
+    const double        width = signs.high - signs.low;
+    size_t              i;
+
+    if (perf_fabs_(signs.estimate - centre) > 0.17 * width)
+        return 1;
+    for (i = 1; i < n; i++)
+        if (d[i - 1] >= signs.low && d[i] <= signs.high && d[i] - d[i - 1] > 0.4 * width)
+            return 1;
+    return 0;
+}
+
 /* The typical ratio of pairs.  Arms of one shape: the interval from signed ranks.  Else the median
  * of the pairs' ratios (from signs) and the ratio of medians differ: the answer holds for both.
  * Sorts the logs.                                                                                */
@@ -4911,13 +4993,31 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, 
         r.estimate = perf_quantile_(s->logs, s->na, 0.5);
         return r;
     }
-    if (s->na < PERF_FEW_PAIRS_)
+    if (s->na < PERF_FEW_PAIRS_ || perf_split_(s->logs, s->na, ranks.estimate))
         return perf_hull_(ranks, signs);
     return ranks;
 }
 
+/* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
+PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
+{
+    const perf_interval a = perf_quantile_interval(s->sorted_a, s->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval(s->sorted_b, s->nb, 0.5, confidence);
+    perf_interval       r;
+
+    r.estimate = perf_log_(b.estimate / a.estimate);
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    if (b.low > 0.0 && perf_is_finite_(a.high))
+        r.low = perf_log_(b.low / a.high);
+    if (a.low > 0.0 && perf_is_finite_(b.high))
+        r.high = perf_log_(b.high / a.low);
+    return r;
+}
+
 /* The ratio of medians of pairs.  Medians of few jump between two speeds: so below 32 pairs the
- * interval holds that of the typical ratio, below 20 the one from signs.  Sorts the logs.        */
+ * interval holds that of the typical ratio, below 20 the one from signs.  Where the arms spread
+ * unlike, a root of squares takes lumps for a law: it holds the worst limits.  Sorts the logs.   */
 PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
 {
     double        tail = 0.5 - 0.5 * confidence;
@@ -4927,6 +5027,8 @@ PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
         r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
     if (s->na < PERF_FEW_PAIRS_)
         r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
+    if (perf_unlike_(s))
+        r = perf_hull_(r, perf_medians_apart_(s, confidence));
     return r;
 }
 
@@ -4952,19 +5054,6 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
     return perf_quantile_ratio_(s, p, tail, shrink);
 }
 
-/* 1: the interval would decide by itself, without the step of a clock. */
-PERF_FN int perf_decides_(const perf_verdict *v, perf_interval log_ratio)
-{
-    perf_verdict exact = *v;
-    double       t = perf_log_(v->threshold);
-
-    if (v->rule.kind == PERF_RULE_SAME)
-        perf_verdict_decide_same_(&exact, log_ratio, t);
-    else
-        perf_verdict_decide_(&exact, log_ratio, t);
-    return exact.decision != PERF_INCONCLUSIVE;
-}
-
 /* Judges two arms: values are good, and there is one at least of each. */
 PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
 {
@@ -4983,7 +5072,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf
     if (s->nb < s->na)
         v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_decides_(v, r)) {
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_rule_answer_(&v->rule, r)) {
         v->reason = "the clock is too coarse for this: time more work at once";
         v->pairs_needed = PERF_INF_;
     }
@@ -5683,8 +5772,12 @@ PERF_FN size_t perf_sorted_durations_(const double *x, size_t n, double *into)
     return count;
 }
 
-PERF_FN const char *perf_column_doubt(const double *x, size_t n, const double *other,
-                                      size_t n_other)
+/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
+ * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
+ * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
+ * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
+PERF_FN const char *perf_column_doubt_(const double *x, size_t n, const double *other,
+                                       size_t n_other)
 {
     const char *doubt = PERF_NULL_;
     double      local[512], *sorted = PERF_NULL_, *sorted_other, ratio;
