@@ -456,7 +456,7 @@ INSIDE_UNUSED static uint32_t core_scope_id(const char *name)
 INSIDE_UNUSED static uint64_t core_calls(const char *name, uint64_t *buckets)
 {
     static perf_sum_ sum;
-    perf_row_        row;
+    perf_row_        found;
     core_registry   *r = core_read();
     uint64_t         calls = 0;
     uint32_t         id, i;
@@ -464,8 +464,8 @@ INSIDE_UNUSED static uint64_t core_calls(const char *name, uint64_t *buckets)
     *buckets = 0;
     for (id = 1; id < r->count; id++)
         if (!strcmp(r->names[id]->site.name, name)) {
-            perf_row_fill_(&row, r, id, &sum);
-            calls = row.count;
+            perf_row_fill_(&found, r, id, &sum);
+            calls = found.count;
             for (i = 0; i < PERF_CELL_BUCKETS_; i++)
                 *buckets += sum.bucket[i];
         }
@@ -624,15 +624,15 @@ INSIDE_UNUSED static perf_status results_read(const char *text, size_t size)
 INSIDE_UNUSED static perf_status export_to(FILE *file, perf_export_format format,
                                            const perf_results_opts *opts)
 {
-    const perf_export_row_ row = perf_export_row_of_(format);
+    const perf_export_row_ form = perf_export_row_of_(format);
 
     perf_status status;
     size_t      len;
     char       *text;
 
-    if (!file || !row.put)
+    if (!file || !form.put)
         return PERF_EINVAL;
-    text = perf_saving_make_(row.put, opts, NULL, &len, &status);
+    text = perf_saving_make_(form.put, opts, NULL, &len, &status);
     return perf_text_to_(file, text, len, status);
 }
 #endif

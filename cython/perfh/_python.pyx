@@ -849,8 +849,8 @@ def pause():
     """with perfh.pause(): ...   or pause() and later resume(), in a function that bench or ab calls.
 
     What lies between is not timed: data to be made anew.  What the pause itself costs is taken off,
-    but for the calls from Python, some 100 ns a pair: a note says how much where that is over 1 %.
-    Elsewhere it does nothing."""
+    but for the calls from Python, some 100 ns a pair: where that is over 1 %, a note says how much and
+    the interval of bench holds the time without it.  Elsewhere it does nothing."""
     cdef Timed t = timed_here(False)
     if t is not None and t.loop:
         t.pauses += 1
@@ -876,13 +876,18 @@ cdef double pair_ns():
     return best
 
 
-cdef tuple pause_notes(Timed t, uint64_t calls, double ns):
-    """Says what Python's part of the pauses may be; ns: the median of one call."""
+cdef double pause_ns(Timed t, uint64_t calls, double ns):
+    """Python's part of the pauses of one call; 0: under 1 % of ns, the median of one call."""
     cdef double each
     if not t.pauses or not calls:
-        return ()
+        return 0
     each = pair_ns() * t.pauses / calls
-    if each <= 0.01 * ns:
+    return each if each > 0.01 * ns else 0
+
+
+cdef tuple pause_notes(double each):
+    """Says what pause_ns found."""
+    if not each:
         return ()
     return (f"the calls of pause() and resume() are in it, about {each:.0f} ns: pause around more",)
 
@@ -901,6 +906,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     cdef Timed timed = timed_here(True)
     cdef perf_loop *outer
     cdef uint64_t pauses
+    cdef double each = 0
     refuse_resumed("bench", function)
     if not max_seconds >= 0:
         raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
@@ -923,13 +929,16 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     finally:                                    # an exception ends the loop
         timed.loop = NULL                       # an exception left it paused: it has ended
         r = perf_bench_end(&b)
-        notes = pause_notes(timed, r.iterations, r.time.p50)
+        each = pause_ns(timed, r.iterations, r.time.p50)
         timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
     check(r.status)
+    if each:                                    # measured where nothing waits: in a loop it may be twice
+        r.time.p50_low = max(r.time.p50_low - 2 * each, 0.0)
+        r.cpu.p50_low = max(r.cpu.p50_low - 2 * each, 0.0)
     return Result(str(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,
-                  r.iterations, warning_texts(r.warnings) + notes, in_python(perf_result_text(&r).decode()))
+                  r.iterations, warning_texts(r.warnings) + pause_notes(each), in_python(perf_result_text(&r).decode()))
 
 
 cdef object numbers(object output):
@@ -1013,7 +1022,7 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     finally:                                    # an exception in one of them ends the loop
         timed.loop = NULL
         r = perf_ab_end(&loop)
-        notes = pause_notes(timed, calls, r.candidate.p50)
+        notes = pause_notes(pause_ns(timed, calls, r.candidate.p50))
         timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
