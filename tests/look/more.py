@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""perf-ab look: loops, Perfetto's protobuf, the page that zooms, images that go, programs that cannot be read."""
+"""perf-ab look: loops, Perfetto's protobuf, the flame page, images that go, programs that cannot be read."""
 import ctypes
 import json
 import os
@@ -124,7 +124,7 @@ with Target(target, "threads", "3") as t:
 with Target(target, "hostile") as t:
     c.check(c.run("look", t.pid, "--trace", path)[0] == 0 and events(path)[0], "a hostile name as protobuf")
 
-# ---- the page zooms -----------------------------------------------------------------------------
+# ---- the page: what it does in a browser is in tests/pages -------------------------------------
 with Target(target, "work", "60") as t:
     page = c.work / "flame.html"
     c.run("look", t.pid, "--flame", page)
@@ -132,12 +132,6 @@ with Target(target, "work", "60") as t:
     script = re.search(r"<script>(.*)</script>", text, re.S)
     c.check(script and "http" not in text, "no script, or something is loaded")
     c.check(text.count("<div ") == text.count("</div>") > 4, "boxes that are not closed")
-    node = shutil.which("node")
-    if node:
-        done = subprocess.run([node, str(HERE / "zoom.js"), str(page)], capture_output=True, text=True)
-        c.check(done.returncode == 0, f"zoom: {done.stdout}{done.stderr}")
-    else:
-        print("not tried: the page's script (node is not installed)")
 
 # ---- an image comes and goes while it is read ---------------------------------------------------
 plugin = c.file("plugin.c", '#include "perf_scope.h"\nvoid act(void) { PERF_SCOPE("in the plugin"); }\n')
