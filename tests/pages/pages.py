@@ -58,10 +58,11 @@ return [seen, [...new Set(wrong)].slice(0, 5)];
 
 
 def browser():
-    """A Chromium that is driven; skips where one of the three parts is missing."""
+    """A Chromium that is driven; skips where one of the three parts is missing, or it does not start."""
     lacks = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
     try:
         from selenium import webdriver
+        from selenium.common.exceptions import WebDriverException
     except ImportError:
         lacks.append("selenium (tests/python.txt)")
     if lacks:
@@ -73,7 +74,11 @@ def browser():
                  "--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files"):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        return webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    except WebDriverException as error:
+        print(f"skipped: Chromium does not start here: {str(error).splitlines()[0]}")
+        sys.exit(77)
 
 
 def at(driver, width, theme, page):
