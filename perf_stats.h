@@ -1537,7 +1537,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf
     if (s->nb < s->na)
         v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_rule_answer_(&v->rule, r)) {
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
+        perf_rule_answer_(&v->rule, r) != PERF_INCONCLUSIVE) {
         v->reason = "the clock is too coarse for this: time more work at once";
         v->pairs_needed = PERF_INF_;
     }

@@ -16,7 +16,7 @@
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use; most write into a perf_out_ ----------
+/* >>internal: what other headers may use; most write into a perf_out_ --------------------------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it

@@ -2612,7 +2612,7 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use; most write into a perf_out_ ----------
+/* >>internal: what other headers may use; most write into a perf_out_ --------------------------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
@@ -5072,7 +5072,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf
     if (s->nb < s->na)
         v->pairs = s->nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 && perf_rule_answer_(&v->rule, r)) {
+    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
+        perf_rule_answer_(&v->rule, r) != PERF_INCONCLUSIVE) {
         v->reason = "the clock is too coarse for this: time more work at once";
         v->pairs_needed = PERF_INF_;
     }

@@ -360,6 +360,8 @@ def ab_picture(work, columns):
 
 
 def main(argv):
+    if len(argv) > 1 and argv[1].startswith("-"):
+        sys.exit(__doc__)
     folder = pathlib.Path(argv[1]) if len(argv) > 1 else ROOT / "docs" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     makers = {"report": report_picture, "top": top_picture, "perf-ab": ab_picture}
