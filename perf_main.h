@@ -259,6 +259,8 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
                                 /* the first run of its new level                                 */
     char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
+    size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
+    int         is_there[PERF_MAIN_FILTERS_];           /* 1: this run has measured such an entry */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -1404,7 +1406,7 @@ PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *m, const perf_baselin
            perf_main_accepted_(m, entry->name) == PERF_MAIN_FILTERS_;
 }
 
-/* Notes since which run the change is accepted, and says it.  0: such an entry is not there. */
+/* Notes since which run the change is accepted.  0: such an entry is not there. */
 PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_baseline *b)
 {
     const char *const name = m->accepted[2 * at];
@@ -1417,17 +1419,30 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_bas
                       name);
         return 0;
     }
+    m->is_there[at] = 1;
     if (b->entry[i].since && !m->since[at]) {
         m->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(b->entry[i].since) + 1));
         if (m->since[at])
             m->accepted[2 * at + 1] = strcpy(m->since[at], b->entry[i].since);
+        m->since_number[at] = b->entry[i].since_number;
     }
-    (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", name);
-    if (b->entry[i].since)
-        (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, b->entry[i].since_number));
-    else
-        (void)fputs("this run\n", m->out);
     return 1;
+}
+
+/* Says what --accept-change has accepted, by whatever rule it was found. */
+PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
+{
+    size_t i;
+
+    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++) {
+        if (!m->is_there[i])
+            continue;
+        (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", m->accepted[2 * i]);
+        if (m->since[i])
+            (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, m->since_number[i]));
+        else
+            (void)fputs("this run\n", m->out);
+    }
 }
 
 /* The exit status of a comparison: of what is REJECT and not accepted, or open. */
@@ -1453,20 +1468,22 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
 PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
 {
     const char **kept = m->rejected;
-    size_t       i, old = 0, n = 0, room = sizeof *kept;
+    size_t       i, old = 0, fresh = 0, n = 0, room = sizeof *kept;
     char        *to;
 
     for (; kept && kept[old]; old++)
         room += sizeof *kept + strlen(kept[old]) + 1;
     for (i = 0; i < b->entries; i++)
-        if (perf_main_is_rejected_(m, &b->entry[i]))
+        if (perf_main_is_rejected_(m, &b->entry[i])) {
             room += sizeof *kept + strlen(b->entry[i].name) + 1;
+            fresh++;
+        }
     m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
     if (!m->rejected) {
         m->rejected = kept;
         return;
     }
-    to = PERF_PTR_(char *, m->rejected + old + b->rejected + 1);
+    to = PERF_PTR_(char *, m->rejected + old + fresh + 1);
     for (i = 0; i < old + b->entries; i++) {
         if (i >= old && !perf_main_is_rejected_(m, &b->entry[i - old]))
             continue;
@@ -1511,6 +1528,7 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
 
     if (m->also && first != 2)
         second = perf_main_compare_(m, &m->second);
+    perf_main_accepted_say_(m);
     if (first == 2 || second == 2)
         return 2;
     if (first == 1 || second == 1)

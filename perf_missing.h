@@ -48,11 +48,11 @@ PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t le
 }
 
 /* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
- * headers nor Linux' own perf read.  Returns its length, 0: there is none.                       */
+ * headers, perf-ab and perfh nor Linux' own perf know.  Returns its length, 0: there is none.    */
 PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
-    static const char *const linux_perf = "PERF_CONFIG, PERF_EXEC_PATH, PERF_PAGER, "
-                                          "PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+    static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
+                                      "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
     size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
@@ -60,7 +60,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
         length = PERF_LIBC_(strcspn)(*name, "=");
         if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
             !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(linux_perf, *name, length))
+            !perf_env_listed_(others, *name, length))
             return length;
     }
     return 0;
@@ -252,6 +252,8 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
     perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
 }
 
+/* What a report says of what it cannot see: children that did not report, and, not in JSON, names
+ * in the environment that nobody reads.                                                          */
 PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
 {
     perf_put_children_(o, r, json);

@@ -13217,11 +13217,11 @@ PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t le
 }
 
 /* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
- * headers nor Linux' own perf read.  Returns its length, 0: there is none.                       */
+ * headers, perf-ab and perfh nor Linux' own perf know.  Returns its length, 0: there is none.    */
 PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
-    static const char *const linux_perf = "PERF_CONFIG, PERF_EXEC_PATH, PERF_PAGER, "
-                                          "PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+    static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
+                                      "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
     size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
@@ -13229,7 +13229,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
         length = PERF_LIBC_(strcspn)(*name, "=");
         if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
             !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(linux_perf, *name, length))
+            !perf_env_listed_(others, *name, length))
             return length;
     }
     return 0;
@@ -13421,6 +13421,8 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
     perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
 }
 
+/* What a report says of what it cannot see: children that did not report, and, not in JSON, names
+ * in the environment that nobody reads.                                                          */
 PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
 {
     perf_put_children_(o, r, json);
@@ -22988,6 +22990,8 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
                                 /* the first run of its new level                                 */
     char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
+    size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
+    int         is_there[PERF_MAIN_FILTERS_];           /* 1: this run has measured such an entry */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -24133,7 +24137,7 @@ PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *m, const perf_baselin
            perf_main_accepted_(m, entry->name) == PERF_MAIN_FILTERS_;
 }
 
-/* Notes since which run the change is accepted, and says it.  0: such an entry is not there. */
+/* Notes since which run the change is accepted.  0: such an entry is not there. */
 PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_baseline *b)
 {
     const char *const name = m->accepted[2 * at];
@@ -24146,17 +24150,30 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_bas
                       name);
         return 0;
     }
+    m->is_there[at] = 1;
     if (b->entry[i].since && !m->since[at]) {
         m->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(b->entry[i].since) + 1));
         if (m->since[at])
             m->accepted[2 * at + 1] = strcpy(m->since[at], b->entry[i].since);
+        m->since_number[at] = b->entry[i].since_number;
     }
-    (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", name);
-    if (b->entry[i].since)
-        (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, b->entry[i].since_number));
-    else
-        (void)fputs("this run\n", m->out);
     return 1;
+}
+
+/* Says what --accept-change has accepted, by whatever rule it was found. */
+PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
+{
+    size_t i;
+
+    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++) {
+        if (!m->is_there[i])
+            continue;
+        (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", m->accepted[2 * i]);
+        if (m->since[i])
+            (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, m->since_number[i]));
+        else
+            (void)fputs("this run\n", m->out);
+    }
 }
 
 /* The exit status of a comparison: of what is REJECT and not accepted, or open. */
@@ -24182,20 +24199,22 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
 PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
 {
     const char **kept = m->rejected;
-    size_t       i, old = 0, n = 0, room = sizeof *kept;
+    size_t       i, old = 0, fresh = 0, n = 0, room = sizeof *kept;
     char        *to;
 
     for (; kept && kept[old]; old++)
         room += sizeof *kept + strlen(kept[old]) + 1;
     for (i = 0; i < b->entries; i++)
-        if (perf_main_is_rejected_(m, &b->entry[i]))
+        if (perf_main_is_rejected_(m, &b->entry[i])) {
             room += sizeof *kept + strlen(b->entry[i].name) + 1;
+            fresh++;
+        }
     m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
     if (!m->rejected) {
         m->rejected = kept;
         return;
     }
-    to = PERF_PTR_(char *, m->rejected + old + b->rejected + 1);
+    to = PERF_PTR_(char *, m->rejected + old + fresh + 1);
     for (i = 0; i < old + b->entries; i++) {
         if (i >= old && !perf_main_is_rejected_(m, &b->entry[i - old]))
             continue;
@@ -24240,6 +24259,7 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
 
     if (m->also && first != 2)
         second = perf_main_compare_(m, &m->second);
+    perf_main_accepted_say_(m);
     if (first == 2 || second == 2)
         return 2;
     if (first == 1 || second == 1)

@@ -841,7 +841,7 @@ PERF_FN int ab_contests_(ab_commands *c)
 /* ---- verdicts ---- */
 
 /* An interval that says what the bet says.  What lies beyond a value that is ruled out is ruled
- * out, too; what is not ruled out belongs to it.  t: the threshold, as a log.                    */
+ * out, too; what is not ruled out belongs to it.                                                 */
 PERF_FN perf_interval ab_agree_(perf_interval i, const perf_rule *rule, perf_decision d)
 {
     const double t = perf_log_(perf_rule_threshold_(rule));

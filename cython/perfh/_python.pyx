@@ -934,7 +934,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     if hook.error is not None:
         raise hook.error
     check(r.status)
-    if each:                                    # measured where nothing waits: in a loop it may be twice
+    if each:                                    # twice, as a loop need not pay what was measured here
         r.time.p50_low = max(r.time.p50_low - 2 * each, 0.0)
         r.cpu.p50_low = max(r.cpu.p50_low - 2 * each, 0.0)
     return Result(str(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,

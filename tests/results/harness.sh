@@ -2,7 +2,7 @@
 # The harness as its user meets it: a program of three files, its options, its output, its status.
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/flags.sh"
-need gcc g++
+need gcc g++ valgrind
 start_work
 cd "$work" || exit 1
 export PERF_MACHINE=test
@@ -545,6 +545,12 @@ for i in 7 8; do
 done
 cp again.json before.json
 SLOW=1 run 2 "not measured in this run: 'three'" --budget 0.03 --compare before.json --accept "$wide" --add before.json --accept-change three
+# one is accepted beside another that is REJECTed: valgrind makes both slow, and sees each byte
+valgrind -q --error-exitcode=9 ./bench --budget 0.03 --compare before.json --accept "$wide" --add before.json \
+    --accept-change one >both 2>&1 && status_=0 || status_=$?
+try 'one of two is accepted' test "$status_" -eq 1
+try 'the other is marked' sh -c 'grep "\"two\"" before.json | grep -q "\"level\":\"rejected\""'
+try 'and it alone' sh -c '! grep "\"one\"" before.json | grep -q "\"level\":\"rejected\""'
 SLOW=1 run 0 '^accepted: one is normal as it is now, since run 7$' --budget 0.03 --compare again.json --accept "$wide" \
     --add again.json --accept-change one
 try 'the older ones are past' test "$(grep -c '"level":"past",.*"one"' again.json)" -eq 6
@@ -554,6 +560,10 @@ for i in 4 5 6; do
     SLOW=1 run 0 '^  to decide one: ' --budget 0.03 --compare again.json --accept "$wide" --add again.json
 done
 SLOW=1 run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide"
+cp before.json two.json
+SLOW=1 run 0 '^accepted: one is' --budget 0.03 --compare two.json --accept "$wide" --accept 'cycles no more than 300 % worse' \
+    --add two.json --accept-change one
+try 'by two rules it is said once' test "$(grep -c '^accepted: one is' out)" -eq 1
 run 2 'needs --compare and --add of one file, for .one' --compare again.json --accept-change one
 run 2 'needs a benchmark, 64 at most, not' --compare again.json --add again.json --accept-change=
 run 2 'again-after needs seconds' --again-after=-1 --compare again.json

@@ -89,8 +89,8 @@ try 'PERF_TRACE_STREAM without its header' \
 printf '#define PERF_AT_EXIT 1\n#include "perf_trace.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' >stream.c
 try 'with its header' gcc -O2 -I"$root" stream.c -o stream
 try 'nothing is said' test -z "$(PERF_TRACE_STREAM=s ./stream 2>&1)"
-PERF_RUN_LABEL=1 PERF_REPORT=1 ./program 2>said
-try 'a variable of results is known' sh -c '! grep -q "is none of" said'
+PERF_RUN_LABEL=1 PERF_PLACEMENT=xx PERF_AB=perf-ab PERF_REPORT=1 ./program 2>said
+try 'variables of results, perf-ab and perfh are known' sh -c '! grep -q "is none of" said'
 PERF_TRACE=t.json PERF_REPORT=1 ./program 2>said
 try 'who has PERF_AT_EXIT is not told' sh -c '! grep -q "need a file" said'
 finish
