@@ -5462,7 +5462,7 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     perf_put_(&o, reason);
     if (v->led_ratio > 0.0) {
         perf_put_(&o, "; after longer leads ");
-        perf_put_fixed_(&o, v->led_ratio, 4);
+        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
     }
     if (v->mean_ratio > 0.0) {
         perf_put_(&o, "; but the ratio of means is ");

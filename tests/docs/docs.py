@@ -444,7 +444,10 @@ def follow(path, scratch, word):
         where = f"{path.relative_to(ROOT)}:{line}"
         for name, content in files.items():
             (scratch / name).write_text(content, encoding="utf-8")
-        done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
+        for _ in range(5):
+            done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
+            if not (re.search(r"\b(ACCEPT|REJECT):", text) and "INCONCLUSIVE" in done.stdout):
+                break                       # else withheld: a busy machine may do that, not each time
         if done.returncode in (76, 77):     # 76: this alone; 77, no network: nor what follows from it
             below = " and below" if done.returncode == 77 else ""
             print(f"skipped: {where}{below}: {done.stdout.strip().splitlines()[-1]}")

@@ -53,6 +53,8 @@ static void plain_cases(void)
     CHECK(v.decision == PERF_ACCEPT && v.speedup.low > 1.3 && v.pairs == 60, "%s",
           perf_verdict_text(&v));
     CHECK(v.rule.amount == 1.3 && v.threshold == 1.0 / 1.3 && v.pairs_needed == 0.0, "defaults filled in");
+    v.led_ratio = 0.625;                        /* said as the rule says it                       */
+    CHECK(strstr(perf_verdict_text(&v), "; after longer leads 1.6000x"), "%s", v.text);
     v = perf_compare_pairs(b, a, 60, NULL);
     CHECK(v.decision == PERF_REJECT, "%s", perf_verdict_text(&v));
     make_pairs(a, b, 60, 3e6, 0.03);
@@ -66,6 +68,8 @@ static void plain_cases(void)
     o = with_rule(perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR));
     v = perf_compare_pairs(a, b, 60, &o);
     CHECK(v.decision == PERF_ACCEPT, "no regression: %s", perf_verdict_text(&v));
+    v.led_ratio = 0.625;
+    CHECK(strstr(perf_verdict_text(&v), "; after longer leads -37.5"), "%s", v.text);
     o = with_rule(perf_rule_make(PERF_RULE_REDUCTION, 20.0, PERF_METRIC_PAIR));
     v = perf_compare_pairs(a, b, 60, &o);
     CHECK(v.decision == PERF_REJECT && v.threshold == 0.8, "reduction: %s", perf_verdict_text(&v));
