@@ -9,11 +9,12 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import time
 
-from tool import Checks
+from tool import ROOT, Checks
 
 
 def figure(c, name, value):
@@ -129,6 +130,45 @@ def each(c):
     c.check("  6    2.5  7 pairs" in out, out)  # the median of the last numbers of lines
     c.status(3, "run", "--each=none", "--", "echo", "7", "--", "echo", "8", has="printed no such number")
     c.status(3, "run", "--each", "--", "echo", "0", "--", "echo", "8", has="not positive")
+
+
+PLACED = r"""
+#define PERF_CLOCK_FN placed_clock
+#include <stdint.h>
+static uint64_t placed_clock(void);
+#define PERF_MAIN 1
+#include "perf.h"
+#include <stdlib.h>
+static uint64_t now_ns = 1000;
+static uint64_t placed_clock(void) { return now_ns += 10; }
+PERF_BENCH(placed)                      /* each process has a speed of its own, within 6 % */
+{
+    const char    *own = getenv("OWN"), *place = getenv("PERF_PLACEMENT");
+    const uint64_t size = place ? strlen(place) : 0;
+
+    while (perf_bench_next(&b))
+        now_ns += (uint64_t)atoi(own) * (1000 + size * 7919 % 61) / 1000;
+}
+"""
+
+
+def programs_of_benchmarks(c):
+    """The process is the unit: thousands of slices in two of them are two values."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        return
+    built = subprocess.run([compiler, "-w", "-I", ROOT, "-o", c.work / "bench", c.file("placed.c", PLACED)],
+                           capture_output=True, text=True)
+    if not c.check(built.returncode == 0, built.stderr):
+        return
+    how = ["--shell", "--each", "--unit", "ns", "--seed", "3", "--accept", "no regression beyond 2 %"]
+    def one(ns):
+        return "--", f"OWN={ns} {c.work}/bench --filter '^placed$' --output - --format go"
+    r = report(c, 1, *how, *one(10000), *one(12000))
+    rule, used = r["benchmarks"][0]["rules"][0], r["commands"]
+    c.check(rule["data"] == "7 pairs" and used[0]["runs"] == 7, f"a pair of processes is one: {rule}")
+    c.check(all(u["values"] > 10 * u["runs"] and 0.003 < u["sd_between_runs"] < 0.04 and u["sd_within_run"] < 0.001 for u in used),
+            f"between and within: {used}")
 
 
 def duet(c):
@@ -440,7 +480,7 @@ def closed(c):
 
 def main():
     c = Checks("running")
-    for part in (race, family, the_same, placement, each, duet, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
+    for part in (race, family, the_same, placement, each, programs_of_benchmarks, duet, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
         part(c)
     c.finish()
 
