@@ -148,10 +148,14 @@ typedef struct perf_cell_ {
 } perf_cell_;
 #define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
 
-typedef struct perf_buckets_ {  /* counters of a cell, as many as its durations need              */
+/* Counters of a cell, as many as its durations need.  A block that is outgrown serves another cell
+ * of its thread later, so readers look again whose it is; `room` stays.                          */
+typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
+    struct perf_buckets_ *spare;        /* the next block that no cell has                        */
     uint64_t n[1];              /* [room]                                                         */
 } perf_buckets_;
+#define PERF_BLOCK_SIZES_ 28    /* see perf_block_size_                                           */
 
 typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */
@@ -256,6 +260,7 @@ typedef struct perf_recorder_ {
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
+    perf_buckets_ *spare[PERF_BLOCK_SIZES_];    /* outgrown blocks, by size                       */
 } perf_recorder_;
 
 /* ---- all images of the process ---- */

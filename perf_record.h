@@ -1250,9 +1250,54 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
+/* Blocks of counters have 1 to 8 times 64 bytes, then four sizes an octave.  Rounds `units` of 64
+ * bytes up and returns the number of that size.                                                  */
+PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
+{
+    uint32_t octave = 0, steps;
+
+    while (*units > UINT32_C(8) << octave)
+        octave++;
+    steps = (*units + (UINT32_C(1) << octave) - 1) >> octave;
+    *units = steps << octave;
+    return steps - 1 + 4 * octave;
+}
+
+#define PERF_BLOCK_HEAD_ 2              /* counters that its header takes the place of            */
+
+/* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
+ * Whoever still reads the former sees a change no later than that it has another owner: hence the
+ * stores with release.                                                                           */
+PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
+{
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ + 7) / 8, i;
+    uint32_t       size = perf_block_size_(&units);
+    perf_buckets_ *b = t->spare[size];
+
+    if (!b) {
+        b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
+        if (b)
+            b->room = 8 * units - PERF_BLOCK_HEAD_;
+        return b;
+    }
+    t->spare[size] = b->spare;
+    for (i = 0; i < b->room; i++)
+        PERF_REL_(&b->n[i], UINT64_C(0));
+    return b;
+}
+
+PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
+{
+    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / 8;
+    uint32_t size = perf_block_size_(&units);
+
+    b->spare = t->spare[size];
+    t->spare[size] = b;
+}
+
 /* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
  * its thread holds the address of a late one, that count goes to the old block: calls and sums
- * have it, percentiles do not.                                                                   */
+ * have it, percentiles do not, or those of the cell that has the block then.                     */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
     perf_buckets_ *old = c->buckets;
@@ -1261,35 +1306,41 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buc
 
     PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, b->first));
     for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
-        to = &b->n[old->first - b->first + i];
+        to = &b->n[old->first + i - b->first];
         for (k = 0; k < PERF_LATE_; k++)
             if (t->late[k] == &old->n[i])
                 PERF_SET_(&t->late[k], to);
         PERF_ADD_(*to, old->n[i]);
     }
     PERF_REL_(&c->buckets, b);
+    if (old)
+        perf_buckets_give_(t, old);
 }
 
-/* Counters for the indexes from..to beside those there are; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)
+/* Is there a counter for this index? */
+PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
 {
-    perf_buckets_ *old = c->buckets, *b;
-    uint32_t       room = 7;                    /* with the header 64 bytes                       */
+    return b && index - b->first < b->room;
+}
 
-    if (old && from >= old->first && to < old->first + old->room)
+/* A counter for this index beside those there are; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    uint32_t       from = index, to = index + 1;
+    perf_buckets_ *old, *b;
+
+    if (perf_buckets_have_(c->buckets, index))
         return 1;
     if (!perf_grow_begin_(t))
         return 0;
+    old = c->buckets;                           /* of a signal handler, maybe                     */
     if (old && old->first < from)
         from = old->first;
-    if (old && old->first + old->room - 1 > to)
-        to = old->first + old->room - 1;
-    while (room < to - from + 1)
-        room = 2 * room + 1;
-    b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 8 * (room + 1)));
+    if (old && old->first + old->room > to)
+        to = old->first + old->room;
+    b = perf_buckets_take_(t, to - from);
     if (b) {
-        b->first = from - (room - (to - from + 1)) / 2;
-        b->room = room;
+        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
         perf_buckets_move_(t, c, b);
     }
     perf_grow_end_(t);
@@ -1417,7 +1468,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
     uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
 
-    if (!perf_buckets_room_(t, c, index, index))
+    if (!perf_buckets_room_(t, c, index))
         return 0;
     if (d < c->of.calls.min)
         PERF_SET_(&c->of.calls.min, d);

@@ -117,19 +117,49 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c;
 }
 
-/* Adds the counters of a cell's durations, with those that are still to be counted. */
+/* Which counters a cell has: those from `first` on; returns how many.  Its owner may move them, and
+ * another cell use their block: then the cell has another one, and all is read again.            */
+PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
+{
+    perf_buckets_ *b;
+    uint32_t       room;
+
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        if (!b)
+            return 0;
+        *first = PERF_ACQ_(&b->first);
+        room = b->room;
+    } while (PERF_ACQ_(&c->buckets) != b);
+    return room;
+}
+
+/* One of them, with what is still to be counted. */
+PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b;
+    uint64_t       n;
+    uint32_t       i, k;
+
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        i = index - PERF_ACQ_(&b->first);
+        n = i < b->room ? PERF_ACQ_(&b->n[i]) : 0;
+        for (k = 0; k < PERF_LATE_; k++)
+            n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
+    } while (PERF_ACQ_(&c->buckets) != b);
+    return n;
+}
+
+/* Adds the counters of a cell's durations. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
-    perf_buckets_ *b = PERF_ACQ_(&c->buckets);
-    uint32_t       i, k, at;
+    uint32_t first = 0, room = perf_cell_counters_(c, &first), i, at;
 
-    for (i = 0; b && i < b->room; i++) {
-        at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
-        if (at >= PERF_CELL_BUCKETS_)
-            continue;
-        sum->bucket[at] += PERF_GET_(&b->n[i]);
-        for (k = 0; k < PERF_LATE_; k++)
-            sum->bucket[at] += PERF_GET_(&t->late[k]) == &b->n[i];
+    for (i = 0; i < room; i++) {
+        at = first + i - PERF_CELL_BIAS_;       /* slack may reach below the first                */
+        if (at < PERF_CELL_BUCKETS_)
+            sum->bucket[at] += perf_cell_counter_(t, c, first + i);
     }
 }
 

@@ -450,25 +450,33 @@ INSIDE_UNUSED static uint32_t core_scope_id(const char *name)
 }
 #endif
 
-/* Calls of a name, of whatever kind, and the sum of what its buckets hold. */
 #if defined(PERF_ROWS_H) && !defined(INSIDE_ROWS_H)
 #define INSIDE_ROWS_H
-INSIDE_UNUSED static uint64_t core_calls(const char *name, uint64_t *buckets)
+/* Calls of name number `id`, and the sum of what its buckets hold. */
+INSIDE_UNUSED static uint64_t core_name_calls(uint32_t id, uint64_t *buckets)
 {
     static perf_sum_ sum;
     perf_row_        found;
-    core_registry   *r = core_read();
-    uint64_t         calls = 0;
-    uint32_t         id, i;
+    uint32_t         i;
+
+    *buckets = 0;
+    perf_row_fill_(&found, core_read(), id, &sum);
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        *buckets += sum.bucket[i];
+    return found.count;
+}
+
+/* The same by name, of whatever kind. */
+INSIDE_UNUSED static uint64_t core_calls(const char *name, uint64_t *buckets)
+{
+    core_registry *r = core_read();
+    uint64_t       calls = 0;
+    uint32_t       id;
 
     *buckets = 0;
     for (id = 1; id < r->count; id++)
-        if (!strcmp(r->names[id]->site.name, name)) {
-            perf_row_fill_(&found, r, id, &sum);
-            calls = found.count;
-            for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-                *buckets += sum.bucket[i];
-        }
+        if (!strcmp(r->names[id]->site.name, name))
+            calls = core_name_calls(id, buckets);
     return calls;
 }
 

@@ -335,9 +335,9 @@ PERF_FN void look_read_buckets(look_target *t, const look_layout *l, look_readin
 PERF_FN void look_read_cells(look_target *t, const look_program *p, const look_plan *plan,
                              look_reading *r, look_cell **cell, size_t n)
 {
-    look_piece *piece = (look_piece *)ab_grow(NULL, n * plan->parts, sizeof *piece);
+    look_piece *piece = (look_piece *)ab_grow(NULL, n * (plan->parts + 2), sizeof *piece);
     char       *copy = (char *)ab_grow(NULL, n, plan->size);
-    uint64_t   *again = (uint64_t *)ab_grow(NULL, n, sizeof *again);
+    uint64_t   *again = (uint64_t *)ab_grow(NULL, 2 * n, sizeof *again);
     size_t      i, k, moved;
     int         turn;
 
@@ -355,12 +355,14 @@ PERF_FN void look_read_cells(look_target *t, const look_program *p, const look_p
             look_cell_take(plan, copy + i * plan->size, cell[i]);
         look_read_buckets(t, &p->layout, r, cell, n);
         for (i = 0; i < n; i++) {
-            look_piece one = {cell[i]->at + p->layout.at[LOOK_CELL_COUNT], &again[i], 8, 0};
-            piece[i] = one;
+            look_piece count = {cell[i]->at + p->layout.at[LOOK_CELL_COUNT], &again[2 * i], 8, 0};
+            look_piece block = {cell[i]->at + p->layout.at[LOOK_CELL_BUCKETS], &again[2 * i + 1], 8, 0};
+            piece[2 * i] = count;
+            piece[2 * i + 1] = block;
         }
-        look_fetch(t, piece, n);
-        for (i = moved = 0; i < n; i++)
-            if (again[i] != cell[i]->count)
+        look_fetch(t, piece, 2 * n);
+        for (i = moved = 0; i < n; i++)         /* an outgrown block may be another cell's now    */
+            if (again[2 * i] != cell[i]->count || again[2 * i + 1] != cell[i]->buckets_at)
                 cell[moved++] = cell[i];
         n = moved;
     }
