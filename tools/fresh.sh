@@ -1,28 +1,34 @@
 #!/bin/sh
-# Both README commands on a bare Debian, as a newcomer would type them: the last check of a release.
+# README's first program and its test command on a bare Debian, as a newcomer would type them: the last
+# check of a release.
 #
 #     tools/fresh.sh [SUITE...]         SUITE: a Debian release; without one, bookworm and trixie
+#     tools/fresh.sh -n                 shows what it found in the README, and does nothing
 #
 # Unpacks a minimal Debian (made by debootstrap, kept in ~/.cache/perfh/) into a scratch folder, puts a
-# clone of HEAD there, installs a C compiler and runs the two lines below "The two commands", showing
-# what they say.  Then makes the release archive in each of them: the bytes must be the same.
-# The exit status is 0 when all of it passed; a verdict of quickstart is no failure.
+# clone of HEAD there, installs a C compiler, saves number.c of "A first program", and runs the command
+# beside it and that of "Run the tests", showing what they say.  Then makes the release archive in each
+# of them: the bytes must be the same.
+# The exit status is 0 when all of it passed; a verdict is no failure.
 # Needs: root, and apt-get install debootstrap git.
 #
 #     CI=true     environment: passed on to ./check
 #     KEEP=1      environment: the scratch folders stay and are named
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-case ${1:-} in -*) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+case ${1:-} in
+-n) ;;
+-*) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
 [ $# -gt 0 ] || set -- bookworm trixie
-[ "$(id -u)" -eq 0 ] || { echo "fresh.sh: debootstrap and chroot need root" >&2; exit 1; }
+[ "${1:-}" = -n ] || [ "$(id -u)" -eq 0 ] || { echo "fresh.sh: debootstrap and chroot need root" >&2; exit 1; }
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfh
-mkdir -p "$cache"
 
 # make_base SUITE: a tarball of its smallest system.  Delete it to get a newer one.
 make_base()
 {
     [ ! -f "$cache/$1.tar" ] || return 0
+    mkdir -p "$cache"
     made=$(mktemp -d)
     debootstrap --variant=minbase "$1" "$made" >"$cache/$1.log" 2>&1 ||
         { tail -n 5 "$cache/$1.log"; rm -rf "$made"; return 1; }
@@ -41,10 +47,16 @@ copy_network()
     apt-config dump | grep -E '^Acquire::(https?|Check-[^ ]*)[: ]' >"$1/etc/apt/apt.conf.d/99host" || true
 }
 
-# The commands, out of the first block of code below that heading.
+# README's first program, and the two commands, a line each.
+first_program()
+{
+    sed -n '/^<!-- file: number.c -->/,/^```$/p' "$root/README.md" | sed '/^<!--/d; /^```/d'
+}
+
 commands()
 {
-    sed -n '/^## The two commands/,/^## [^T]/p' "$root/README.md" | sed -n '/^```sh/,/^```$/{/^```/!p;}'
+    sed -n '/^## A first program/,/^## [^A]/s/^\$ //p' "$root/README.md"
+    sed -n '/^## Run the tests/,/^## [^R]/s/^`\([^`]*\)`.*/\1/p' "$root/README.md" | head -n 1
 }
 
 # The script that runs the commands in there.
@@ -59,7 +71,7 @@ while read -r line; do
     { sh -c "$line" </dev/null 2>&1; echo $? >/root/status; } | tee /root/output
     status=$(cat /root/status)
     case "$status $line" in                     # a verdict is an answer
-    [12]*quickstart*) ! grep -Eqw 'REJECT|INCONCLUSIVE' /root/output || status=0 ;;
+    [12]*number*) ! grep -Eqw 'REJECT|INCONCLUSIVE' /root/output || status=0 ;;
     esac
     [ "$status" -eq 0 ] || exit 1
 done </root/commands
@@ -76,6 +88,7 @@ fresh()
     tar -C "$place" -xf "$cache/$1.tar"
     copy_network "$place"
     git clone -q --no-hardlinks "$root" "$place/root/perfh"
+    first_program >"$place/root/perfh/number.c"
     commands >"$place/root/commands"
     inside >"$place/root/inside"
     # Mounts and processes of its own: both are gone when the last command ends.
@@ -100,8 +113,14 @@ fresh()
     return $status
 }
 
+[ -n "$(first_program)" ] && [ "$(commands | wc -l)" -eq 2 ] ||
+    { echo "fresh.sh: README.md has no first program, or not two commands" >&2; exit 1; }
+if [ "$1" = -n ]; then
+    first_program
+    commands
+    exit 0
+fi
 [ -z "$(git -C "$root" status --porcelain)" ] || echo "fresh.sh: takes HEAD, without uncommitted changes"
-[ -n "$(commands)" ] || { echo "fresh.sh: found no commands in README.md" >&2; exit 1; }
 sums=$(mktemp)
 trap 'rm -f "$sums"' EXIT
 failed=

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 need python3 git
 start_work
+try 'README has what tools/fresh.sh types on a bare machine' "$root/tools/fresh.sh" -n
 try 'the reference has every name' python3 "$root/tools/reference.py" "$work/reference"
 try 'a page for perf_ab_begin, with its comment' grep -q 'perf_ab_begin(const char' "$work/reference/perf_bench.md"
 try 'no private name' sh -c '! grep -lE "^PERF_FN [^(]*_\(" "$1"/*.md' - "$work/reference"
