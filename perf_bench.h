@@ -327,8 +327,7 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
  *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race
- *   PERF_LOOP_GOES_ON_      counts an iteration; 0: the slice has ended                          */
+ *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race  */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 

@@ -125,7 +125,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
  * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
  * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
-PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
+PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
  * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
@@ -673,36 +673,39 @@ PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
     return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
 }
 
-/* The median of a count, an iteration, less what the loop itself takes; NaN: missing. */
+/* The median of a count, an iteration, less what the loop itself takes.  NaN: fewer than three
+ * rounds have it, as other counters had its place in the processor.                              */
 PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
 {
     const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
-    int          i;
+    int          i, count = 0;
 
     for (i = 0; i < k->rounds; i++)
-        if (perf_is_nan_(k->value[arm][which][i]))
-            return PERF_NAN_;
-    if (!k->rounds)
+        count += !perf_is_nan_(k->value[arm][which][i]);
+    if (count < PERF_COUNT_LEAST_)
         return PERF_NAN_;
     return median > idle ? median - idle : 0.0;
 }
 
-/* "instructions", of an A/B loop "instructions, candidate". */
+/* "instructions", of an A/B loop "instructions, candidate".  A number that the body itself gave
+ * under this name stays.                                                                         */
 PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *name, double value)
 {
     static const char *const arms[] = {", baseline", ", candidate"};
     perf_loop_              *loop = &k->state->loop;
-    perf_out_                o;
+    char                     title[sizeof loop->counter[0]];
+    perf_out_                o = perf_out_open_(title, sizeof title);
     int                      i = 0;
 
-    while (i < PERF_COUNTERS_ && loop->counter[i][0])
-        i++;
-    if (i == PERF_COUNTERS_ || perf_is_nan_(value))
-        return;
-    o = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
     perf_put_(&o, name);
     if (k->arms > 1)
         perf_put_(&o, arms[arm]);
+    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+           PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
+        i++;
+    if (i == PERF_COUNTERS_ || loop->counter[i][0] || perf_is_nan_(value))
+        return;
+    PERF_LIBC_(memcpy)(loop->counter[i], title, sizeof title);
     loop->value[i] = value;
 }
 
@@ -753,23 +756,21 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     return perf_count_slice_(c, k);
 }
 
-/* A loop without a body, as the loops of this file are compiled. */
-PERF_OUTLINE_FN_ void perf_count_empty_(const perf_loop *l)
+/* A loop without a body, compiled as the user's are, to the call at its end.                     */
+PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
 {
-    perf_loop own = *l;
+    perf_bench own = PERF_ZERO;
 
-    while (PERF_LIKELY_(PERF_LOOP_GOES_ON_(own.left)))
+    own.left = n;
+    while (perf_bench_next(&own))
         perf_clobber();
 }
 
 /* What n iterations of a loop without a body count. */
 PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
 {
-    perf_loop l = PERF_ZERO;
-
-    l.left = n;
     (void)perf_counters_start(c);
-    perf_count_empty_(&l);
+    perf_count_empty_(n);
     (void)perf_counters_stop(c);
 }
 
@@ -791,16 +792,14 @@ PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
                 (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
 }
 
-PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
+PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
 {
-    perf_loop_state_ *s;
-    perf_counts_     *k;
+    perf_counts_ *k;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!c || !loop || c->opts.process)
+    if (!c || c->opts.process)
         return PERF_EINVAL;
-    s = loop->state;
     if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
         return PERF_EINVAL;
     if (c->counting || c->counts || !c->process || s->phase != PERF_LOOP_START_)
@@ -818,6 +817,14 @@ PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
     s->counters = c;
     s->counted = perf_count_next_;
     return c->status;
+}
+
+/* Inline, so that the address of the loop never escapes: it stays in registers.                  */
+PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
+{
+    if (!loop)
+        return perf_count_loop_(PERF_NULL_, PERF_NULL_);
+    return perf_count_loop_(c, loop->state);
 }
 
 /* The counter of a metric; PERF_COUNTER_COUNT: none. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# board.sh: boots a machine whose processor has counters, QEMU's virt board; board.c is its only
-# program.  -icount shift=0 lets its counters tell each instruction.  Debian's kernel is in
+# board.sh: boots a machine whose processor has counters, QEMU's virt board; board.c is all that it
+# runs.  -icount shift=0 lets its counters tell each instruction.  Debian's kernel is in
 # build-board/, where ./check puts it; LINUX names another one for aarch64.
 . "$(dirname "$0")/../lib.sh"
 
@@ -12,10 +12,18 @@ done
 
 start_work
 mkdir "$work/files"
-try "board.c compiles" aarch64-linux-gnu-gcc -std=gnu99 -O2 -Wall -Wextra -static \
-    -I"$root" -I"$root/tests" "$root/tests/counters/board.c" -o "$work/files/init"
+# builds FILE OPTION...: board.c as a program of the board
+builds()
+{
+    to=$1
+    shift
+    try "board.c as $to" aarch64-linux-gnu-gcc -std=gnu99 -O2 -Wall -Wextra -static "$@" \
+        -I"$root" -I"$root/tests" "$root/tests/counters/board.c" -o "$work/files/$to"
+}
+builds init
+builds bench -DBOARD_BENCH
 [ "$failed" -eq 0 ] || finish
-(cd "$work/files" && echo init | cpio -o -H newc --quiet | gzip -1 >"$work/initrd.gz")
+(cd "$work/files" && printf 'init\nbench\n' | cpio -o -H newc --quiet | gzip -1 >"$work/initrd.gz")
 
 boot()
 {
