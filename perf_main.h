@@ -205,6 +205,7 @@ PERF_END_DECLS
 #define PERF_MAIN_DONE_ 1
 #if PERF_MAIN
 
+#include "perf_counters.h"
 #include "perf_export.h"        /* and with it <stdio.h>, <stdlib.h> */
 #if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
 #include <regex.h>
@@ -243,7 +244,7 @@ typedef struct perf_main_ {
     const char *program, *compare, *save, *add, *accept, *also, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, profile, most_unchanged, strict, bad;
+    int         list, no_env, shuffle, profile, most_unchanged, strict, bad, counters;
     double      repeat, threads, again_after;
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
@@ -274,6 +275,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
         "  --min-time SECONDS for one measurement at least; default 0\n"
+        "  --counters         also instructions, cycles, branches and branch misses\n"
         "  --shuffle          in each round another order, by chance\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --profile          run each body once; on a GPU for ncu --profile-from-start off\n"
@@ -376,7 +378,7 @@ PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
         int        *to;
     } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
                 {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged},
-                {"--strict", &m->strict}};
+                {"--strict", &m->strict},   {"--counters", &m->counters}};
     size_t i;
 
     for (i = 0; i < sizeof flag / sizeof *flag; i++) {
@@ -523,6 +525,8 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
                          m->accepted[0]);
     perf_main_rule_(m, m->accept, &m->rule);
     perf_main_rule_(m, m->also, &m->second);
+    if (m->rule.metric >= PERF_METRIC_INSTRUCTIONS || m->second.metric >= PERF_METRIC_INSTRUCTIONS)
+        m->counters = 1;
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
@@ -628,6 +632,33 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     (void)fflush(m->out);
 }
 
+/* ---- counters of the processor ---- */
+
+/* Of this thread; the caller closes them. */
+PERF_COLD_FN_ perf_counters perf_main_counters_(void)
+{
+    perf_counters_opts opts = PERF_ZERO;
+
+    opts.which = 1u << PERF_COUNTER_INSTRUCTIONS | 1u << PERF_COUNTER_CYCLES |
+                 1u << PERF_COUNTER_BRANCHES | 1u << PERF_COUNTER_BRANCH_MISSES;
+    return perf_counters_open(&opts);
+}
+
+/* Says once what is missing, and why.  Where nothing counts, no entry tries. */
+PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
+{
+    perf_counters c = perf_main_counters_();
+    const char   *missing;
+
+    (void)perf_counters_start(&c);
+    (void)perf_counters_stop(&c);
+    missing = strstr(perf_counters_text(&c), "no ");
+    if (missing)
+        (void)fprintf(m->out, "counters: %s\n", missing);
+    m->counters = c.status == PERF_OK;
+    perf_counters_close(&c);
+}
+
 /* ---- running ---- */
 
 /* The result, also where the body was given the loop as a copy and ended that. */
@@ -652,8 +683,9 @@ PERF_COLD_FN_ void perf_main_round_(const perf_main_ *m, perf_loop_state_ *s)
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench  bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};      /* runs its body once             */
-    perf_result result = PERF_ZERO;
+    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* runs its body once             */
+    perf_result   result = PERF_ZERO;
+    perf_counters counters = PERF_ZERO;
 
     if (c->kind == 't')
         n = 0;
@@ -664,8 +696,13 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     }
     bench = perf_bench_begin(name, &m->opts);
     perf_main_round_(m, perf_told_by_(&bench));
+    if (m->counters) {
+        counters = perf_main_counters_();
+        (void)perf_counters_loop(&counters, &bench);
+    }
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
+    perf_counters_close(&counters);
     perf_main_row_(m, name, &result, perf_told_by_(&bench));
     return result;
 }
@@ -993,6 +1030,8 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads, &s);
+        if (s && m->counters && !s->loop.note)
+            s->loop.note = "not counted: several threads run it";
         perf_main_row_(m, name, &r, s);
         if (r.time.count) {
             *time = r.time;
@@ -1690,6 +1729,8 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         perf_env_text_(&out);
         (void)fprintf(m.out, "environment: %s\n", text);
     }
+    if (m.counters)
+        perf_main_try_counters_(&m);
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* for a body that calls exit()                   */
     (void)atexit(perf_main_exit_);

@@ -12,9 +12,11 @@ cat >two.c <<'C'
 PERF_BENCH(counted)
 {
     const char *n = getenv("N"), *missed = getenv("MISSED");
+    if (n && getenv("EARLY"))
+        perf_bench_counter(&b, "instructions", atof(n));
     while (perf_bench_next(&b))
         perf_clobber();
-    if (n)
+    if (n && !getenv("EARLY"))
         perf_bench_counter(&b, "instructions", atof(n));
     if (missed)
         perf_bench_counter(&b, "branch misses", atof(missed));
@@ -59,6 +61,25 @@ MISSED=0.5 asks 1 'counted .* 0.01 .* 0.50 .*REJECT$' --accept 'branch-misses no
 MISSED=0 asks 0 'counted .*ACCEPT$' --accept 'branch-misses no more than 2 % worse'
 asks 2 'two rules at most' --accept "$same" --accept "$less" --accept 'p50 down >= 2 %'
 asks 2 'measure time and counts, not .memory' --accept 'memory down >= 10 %'
+
+# --counters, on a processor that has them (shim.c) and on this one.  A rule on counts asks for them.
+# A number that the body gives under such a name stays.
+unset N
+try 'a processor with counters' gcc -shared -fPIC -O1 "$root/tests/counters/shim.c" -o shim.so -ldl
+with_counters()
+{
+    LD_PRELOAD=$work/shim.so asks "$@"
+}
+with_counters 0 '^    instructions 0\.[0-9]*, cycles 0\.[0-9]*, branches .*, branch misses .*, IPC 2$' --counters --filter timed
+with_counters 0 'timed .*INCONCLUSIVE: the saved runs did not count it' --accept "$same" --filter timed
+N=7 with_counters 0 '^    instructions 7, cycles 0\.[0-9]*, branches' --counters --filter counted
+N=7 EARLY=1 with_counters 0 '^    instructions 7, cycles 0\.[0-9]*, branches' --counters --filter counted
+with_counters 0 '"cycles":0\.' --counters --filter timed --output -
+with_counters 0 '"IPC": *2\b' --counters --filter timed --output - --format google
+asks 0 '^timed .* ns' --counters --filter timed
+tried=$((tried + 1))
+grep -q '^counters: no .*: \|branch misses [0-9]' said || fail "neither counted nor said why: $(cat said)"
+export N=1003
 
 # What one of two rules REJECTs is marked by --add, and does not become what is normal.
 N=1100 asks 1 'REJECT$' --accept "$same" --accept 'no regression beyond 900 %' --add base.json

@@ -1,6 +1,8 @@
 /* A processor with counters, for perf-ab run: preloaded, it answers perf_event_open.  A counter's
  * value is the number that the command under test left in the file "count", times one plus the
- * number of the event, added up over all commands. */
+ * number of the event, added up over all commands.
+ * For loops: a counter of the calling thread, whose slices count 2000 and 1000 in turns, times one
+ * plus the number of the event, after two that count nothing (the loop without a body). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,15 +17,25 @@
 
 enum { MOST = 1024 };
 static int event_of[MOST];                      /* 1 + its number; 0: not ours */
+static int reads[MOST];                         /* so many of a loop's counter; -1: of a command */
+static uint64_t total[MOST];                    /* of a loop's */
 
 static int opens(const struct perf_event_attr *attr, int process)
 {
     int fd;
 
+    if (!process && attr->type == PERF_TYPE_HARDWARE) {
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        event_of[fd] = 1 + (int)attr->config;
+        reads[fd] = 0;
+        total[fd] = 0;
+        return fd;
+    }
     if (!attr->inherit || !attr->enable_on_exec || process != getpid() || attr->type != PERF_TYPE_HARDWARE)
         return -1;
     fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     event_of[fd] = 1 + (int)attr->config;
+    reads[fd] = -1;
     (void)remove("count");
     return fd;
 }
@@ -44,6 +56,16 @@ long syscall(long number, ...)
     return real(number, x[0], x[1], x[2], x[3], x[4], x[5]);
 }
 
+/* The counter of a loop is read as a slice starts, and as it stops. */
+static uint64_t of_loop(int fd)
+{
+    const int slice = reads[fd]++ / 2;
+
+    if (slice >= 2 && reads[fd] % 2 == 0)
+        total[fd] += (uint64_t)event_of[fd] * (slice % 2 ? 1000 : 2000);
+    return total[fd];
+}
+
 ssize_t read(int fd, void *to, size_t n)
 {
     ssize_t (*real)(int, void *, size_t) = (ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
@@ -53,6 +75,12 @@ ssize_t read(int fd, void *to, size_t n)
 
     if (fd < 0 || fd >= MOST || !event_of[fd] || n != sizeof at)
         return real(fd, to, n);
+    if (reads[fd] >= 0) {
+        at[0] = of_loop(fd);
+        at[1] = at[2] = (uint64_t)reads[fd];
+        memcpy(to, at, sizeof at);
+        return sizeof at;
+    }
     file = fopen("count", "r");
     if (file && fscanf(file, "%lf", &count) == 1)
         at[0] = (uint64_t)count * (uint64_t)event_of[fd];
