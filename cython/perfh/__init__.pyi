@@ -5,6 +5,8 @@ from os import PathLike
 
 from typing_extensions import disjoint_base
 
+from . import torch as torch
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 _Numbers = Union[Sequence[float], Any]       # Any: what NumPy and its like return
 

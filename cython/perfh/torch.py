@@ -7,9 +7,12 @@
 torch is imported by what you call, not by this module.  All times are the host's: on a device a
 forward is the time to launch its work, unless the block around it synchronises.
 """
+import copy
 import functools
 import importlib
+import inspect
 import os
+import random
 import sys
 import threading
 import types
@@ -17,8 +20,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 
 import perfh
 
-__all__ = ["Compiled", "MemoryRow", "compiled", "data", "memory", "modules", "optimizer",
-           "record_function", "records", "steps"]
+__all__ = ["Compiled", "MemoryRow", "ab", "compiled", "data", "memory", "modules", "optimizer",
+           "record_function", "records", "scaler", "steps"]
 
 
 def _torch() -> Any:
@@ -33,6 +36,11 @@ class _Reads:
 
     def __init__(self, dataset: Any, name: str) -> None:
         self.__dict__.update(_dataset=dataset, _name=name)
+
+    # A worker_init_fn may ask isinstance(info.dataset, ...).
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._dataset)
 
     def __getitem__(self, index: Any) -> Any:
         with perfh.scope(self._name):
@@ -212,6 +220,7 @@ class _Modules:
 
     def __init__(self, model: Any, depth: int, backward: bool) -> None:
         self.model, self.depth, self.backward = model, depth, backward
+        self.always = "always_call" in inspect.signature(model.register_forward_hook).parameters
         self.handles = []  # type: List[Any]
         self.on = False
         self.running = {}  # type: Dict[int, _Backward]
@@ -239,23 +248,25 @@ class _Modules:
 
     def _watch(self, name: str, module: Any, is_root: bool) -> None:
         def before(module: Any, inputs: Any, more: Any = None) -> None:
-            if is_root:
+            is_recursive = self.always and bool(self._stack())
+            if is_root and not is_recursive:
                 self._close_all()               # what an exception has left open
-            call = None
+            call, taken = None, []  # type: Optional[_Backward], List[Any]
             if self.backward:
                 call = _Backward(self, name + " backward")
                 for one in _tensors((inputs, more), []):
-                    one.register_hook(call.input_done)
-                    call.inputs += 1
+                    taken.append((one, one._version, one.register_hook(call.input_done)))
+                call.inputs = len(taken)
             scope = perfh.scope(name)
-            self._stack().append((module, scope, call))
+            self._stack().append((module, scope, call, taken))
             scope.__enter__()
 
         def after(module: Any, *rest: Any) -> None:
-            call = self._leave(module)
+            call, taken = self._leave(module)
             if call is not None:
                 for one in _tensors(rest[-1], []):
-                    one.register_hook(call.begin)
+                    if not _passed_on(one, taken, call):
+                        one.register_hook(call.begin)
 
         self.handles.append(_register(module.register_forward_pre_hook, before, with_kwargs=True))
         self.handles.append(_register(module.register_forward_hook, after, with_kwargs=True,
@@ -266,17 +277,18 @@ class _Modules:
             self.local.stack = []
         return self.local.stack
 
-    def _leave(self, module: Any) -> Optional[_Backward]:
-        """Ends the scope of that module, and of those in it that an exception has left."""
+    def _leave(self, module: Any) -> Any:
+        """Ends the scope of that module, and of those in it that an exception has left.  Returns
+        its backward and the tensors that it took."""
         stack = self._stack()
         if not any(entry[0] is module for entry in stack):
-            return None
+            return None, []
         while stack:
-            left, scope, call = stack.pop()
+            left, scope, call, taken = stack.pop()
             scope.__exit__(None, None, None)
             if left is module:
-                return call
-        return None
+                return call, taken
+        return None, []
 
     def opened(self, call: _Backward) -> None:
         self.running[id(call)] = call
@@ -298,6 +310,16 @@ class _Modules:
         while stack:
             stack.pop()[1].__exit__(None, None, None)
         self._backward_ends()
+
+
+def _passed_on(tensor: Any, taken: List[Any], call: _Backward) -> bool:
+    """Does the module return what it took, unchanged?  Then it has no part in its backward."""
+    for one, version, handle in taken:
+        if one is tensor and one._version == version:
+            handle.remove()
+            call.inputs -= 1
+            return True
+    return False
 
 
 def _register(register: Callable[..., Any], hook: Callable[..., Any], **wanted: bool) -> Any:
@@ -325,9 +347,10 @@ def modules(model: Any, depth: int = 2, *, backward: bool = True) -> Any:
     depth: how many names of a path ("layer1.0" has two); 0 is the model alone, which goes by its
     class.  A forward is a scope, a backward the span "PATH backward", from the gradient of what
     the module returned to that of what it took; where it took nothing that needs a gradient, to the
-    end of the backward pass.  The hooks go at the end of the block, also by an exception.  They
-    cost some 10 us a module and forward, 20 with its backward.  Enter it around what you call, in
-    the thread that calls.  A model of torch.compile is one module."""
+    end of the backward pass.  What returns its input as it was (Identity) has none.  The hooks go
+    at the end of the block, also by an exception.  They cost some 10 us a module and forward, 20
+    with its backward.  Enter it around what you call, in the thread that calls.  A model of
+    torch.compile is one module."""
     if not hasattr(model, "named_modules"):
         raise TypeError(f"perfh.torch.modules: {type(model).__name__} is no torch module")
     if depth < 0:
@@ -341,11 +364,14 @@ def _timed_method(owner: Any, method: str, name: str) -> None:
     bound = getattr(owner, method)
     if getattr(bound, "_perfh", False):
         return
+    function = getattr(bound, "__func__", None)
 
     @functools.wraps(getattr(bound, "__func__", bound))
     def timed(self: Any, *args: Any, **kwargs: Any) -> Any:
         with perfh.scope(name):
-            return bound(*args, **kwargs)
+            if function is None:
+                return bound(*args, **kwargs)
+            return function(self, *args, **kwargs)      # of a copy: the copy
     timed._perfh = True  # type: ignore[attr-defined]
     setattr(owner, method, types.MethodType(timed, owner))
 
@@ -360,6 +386,200 @@ def optimizer(opt: Any, name: str = "optimizer") -> Any:
     for method in ("step", "zero_grad"):
         _timed_method(opt, method, f"{name} {method}")
     return opt
+
+
+def _counted_step(scaler: Any, name: str) -> None:
+    """Makes scaler.step(opt) a scope, and counts the steps that it skips."""
+    bound = scaler.step
+
+    @functools.wraps(getattr(bound, "__func__", bound))
+    def step(self: Any, opt: Any, *args: Any, **kwargs: Any) -> Any:
+        own, inner = vars(opt), opt.step
+        had, stepped = "step" in own, []  # type: bool, List[int]
+
+        @functools.wraps(inner)
+        def seen(*rest: Any, **more: Any) -> Any:
+            stepped.append(1)
+            return inner(*rest, **more)
+        opt.step = seen
+        try:
+            with perfh.scope(name + " step"):
+                result = bound(opt, *args, **kwargs)
+        finally:
+            if had:
+                opt.step = inner
+            else:
+                del opt.step
+        perfh.count(name + " skipped", 0 if stepped else 1)
+        return result
+    step._perfh = True  # type: ignore[attr-defined]
+    scaler.step = types.MethodType(step, scaler)
+
+
+def scaler(scaler: Any, name: str = "scaler") -> Any:
+    """Makes step(opt), unscale_(opt) and update() of a GradScaler scopes.  Returns the scaler.
+
+    "scaler skipped" has a count for each step: 1 where the gradients had Inf or NaN and opt.step()
+    was left out, else 0; its mean is the share of skipped steps.  On a device "scaler step" waits
+    for that answer.  A fused optimiser decides on the device: its steps count as taken.  A second
+    call changes nothing."""
+    for method in ("step", "unscale_", "update"):
+        if not callable(getattr(scaler, method, None)):
+            raise TypeError(f"perfh.torch.scaler: {type(scaler).__name__} has no {method}()")
+    for method in ("unscale_", "update"):
+        _timed_method(scaler, method, f"{name} {method.rstrip('_')}")
+    if not getattr(scaler.step, "_perfh", False):
+        _counted_step(scaler, name)
+    return scaler
+
+
+# ---- two steps -----------------------------------------------------------------------------------
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "detach") and hasattr(value, "norm") and hasattr(value, "shape")
+
+
+def _on_device() -> Any:
+    """torch.cuda, where this process uses it already; None: it does not."""
+    cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
+    return cuda if cuda is not None and cuda.is_initialized() else None
+
+
+class _State:
+    """What two steps share, as it is now: states, gradients, random numbers."""
+
+    def __init__(self, shared: List[Any]) -> None:
+        self.shared, self.torch, self.device = shared, sys.modules.get("torch"), _on_device()
+        self.states = [copy.deepcopy(one.state_dict()) for one in shared]
+        self.gradients = [(p, None if p.grad is None else p.grad.clone()) for one in shared
+                          if hasattr(one, "parameters") for p in one.parameters()]
+        self.random = random.getstate()
+        if self.torch is not None:
+            self.of_torch = self.torch.get_rng_state()
+        if self.device is not None:
+            self.of_device = self.device.get_rng_state_all()
+
+    def restore(self) -> None:
+        for one, state in zip(self.shared, self.states):
+            one.load_state_dict(copy.deepcopy(state))       # an optimiser keeps what it is given
+        for parameter, gradient in self.gradients:
+            parameter.grad = None if gradient is None else gradient.clone()
+        random.setstate(self.random)
+        if self.torch is not None:
+            self.torch.set_rng_state(self.of_torch)
+        if self.device is not None:
+            self.device.set_rng_state_all(self.of_device)
+            self.device.synchronize()
+
+
+def _kept(value: Any) -> Any:
+    """What a step returned, as it is now."""
+    if _is_tensor(value):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {key: _kept(one) for key, one in value.items()}
+    return [_kept(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _figures(value: Any) -> Any:
+    """The tensors and numbers of a state: nothing else in it is compared."""
+    if isinstance(value, dict):
+        return {str(key): _figures(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_figures(one) for one in value]
+    return value if _is_tensor(value) or isinstance(value, (int, float)) else None
+
+
+def _sized(a: Any, b: Any) -> Any:
+    """a and b with two tensors of one shape as two numbers: the size of the first, and that plus
+    the size of their difference."""
+    if _is_tensor(a) and _is_tensor(b) and a.shape == b.shape:
+        a, b = a.detach().cpu().double(), b.detach().cpu().double()
+        size, off = float(a.norm()), float((a - b).norm())
+        return (size, size + off) if size + off == size + off else (size, float(b.norm()))
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        both = {key: _sized(a[key], b[key]) for key in a}
+        return {key: x for key, (x, _) in both.items()}, {key: y for key, (_, y) in both.items()}
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        pairs = [_sized(x, y) for x, y in zip(a, b)]
+        return [x for x, _ in pairs], [y for _, y in pairs]
+    return a, b
+
+
+def _differ(a: Any, b: Any, close: float) -> bool:
+    left, right = importlib.import_module("perfh._compare").pairs_of(a, b)
+    return any(not (x == y or abs(x - y) <= close * abs(x) or (x != x and y != y))
+               for x, y in zip(left, right))
+
+
+def _outcomes(steps: List[Callable[..., Any]], args: Any, start: _State, close: float) -> Any:
+    """What each step returns and leaves behind, from the same state, to be compared."""
+    ends = []
+    for step in (steps[0], *steps):
+        start.restore()
+        output = _kept(step(*args))
+        ends.append([output, _figures([copy.deepcopy(one.state_dict()) for one in start.shared])])
+    first, again = _sized(ends[0], ends[1])
+    if _differ(first, again, close):
+        raise ValueError("perfh.torch.ab: step_a gives another result when it starts from the same "
+                         "state again: name all that it changes in state=, or pass close=None")
+    of_a, of_b = _sized(ends[1], ends[2])
+    _differ(of_a, of_b, close)              # raises where they have not one form: before all timing
+    return of_a, of_b
+
+
+def ab(step_a: Callable[..., Any], step_b: Callable[..., Any], *args: Any, state: Any,
+       close: Optional[float] = 1e-4, before: Optional[Callable[[int], Any]] = None,
+       **options: Any) -> Any:
+    """Is the training step step_b(*args) better than step_a(*args) by as much as the rule asks?
+
+    state       what both change: the model, the optimiser, a scheduler, a scaler, or a list of
+                these; whatever has state_dict() and load_state_dict()
+    close       how far what they return and the state after one step may lie apart, relative to
+                the size of each tensor: beyond it the answer is REJECT; None does not look
+    rule, name, max_seconds, confidence, before     as in perfh.ab
+
+    Both start from the state that there is now: it is restored before each slice of calls, with
+    gradients and the random numbers of Python and torch, and at the end, also by an exception.
+    Take a first step before, or each slice begins with an optimiser without state.  Where the
+    process uses a CUDA device each call ends with synchronize().  ValueError: step_a from the same
+    state gives another result, so it changes more than state."""
+    shared = list(state) if isinstance(state, (list, tuple)) else [state]
+    for one in shared:
+        if not hasattr(one, "state_dict") or not hasattr(one, "load_state_dict"):
+            raise TypeError(f"perfh.torch.ab: state: {type(one).__name__} has no state_dict() and "
+                            "load_state_dict()")
+    if not shared:
+        raise ValueError("perfh.torch.ab: state is empty: for steps that change nothing there is "
+                         "perfh.ab")
+    for step in (step_a, step_b):
+        if inspect.isgeneratorfunction(step) or inspect.iscoroutinefunction(step):
+            raise TypeError(f"perfh.torch.ab: {getattr(step, '__name__', step)} is a generator or "
+                            "coroutine function: calling it runs nothing")
+    options.setdefault("name", getattr(step_b, "__name__", type(step_b).__name__))
+    start = _State(shared)
+
+    def timed(step: Callable[..., Any], outcome: Any) -> Callable[[], Any]:
+        def call() -> Any:
+            step(*args)
+            if start.device is not None:
+                start.device.synchronize()
+            return outcome
+        return call
+
+    def again(variant: int) -> None:
+        start.restore()
+        if before is not None:
+            before(variant)
+
+    try:
+        outcomes = (None, None)
+        if close is not None:
+            outcomes = _outcomes([step_a, step_b], args, start, close)
+        return perfh.ab(timed(step_a, outcomes[0]), timed(step_b, outcomes[1]), close=close,
+                        before=again, **options)
+    finally:
+        start.restore()
 
 
 # ---- memory --------------------------------------------------------------------------------------

@@ -1,9 +1,15 @@
 """perfh.torch: data, modules, optimiser, memory, torch.compile, record_function.
-What needs no torch is tried everywhere; the rest says "skipped: no torch" where there is none."""
+What needs no torch is tried everywhere, hooks and A/B with a stand-in; the rest says
+"skipped: no torch" where there is none."""
+import copy
 import importlib.util
+import json
 import multiprocessing
+import os
+import pickle
 import re
 import sys
+import tempfile
 
 import perfh
 import perfh.torch as pt
@@ -68,6 +74,9 @@ def without_torch():
     assert opt.step(lambda: 5) == 5 and opt.log == ["zero", "step"]
     assert calls("optimizer step", "optimizer zero_grad") == [1, 1], perfh.report_text()
     fails(TypeError, "int has no step()", pt.optimizer, 5)
+    twin = copy.deepcopy(opt)
+    twin.step()
+    assert opt.log == ["zero", "step"] and twin.log == ["zero", "step", "step"]
     fails(TypeError, "int is no torch module", pt.modules, 5)
     fails(TypeError, "int cannot be called", pt.compiled, 5)
 
@@ -196,6 +205,220 @@ def of_modules(torch):
     fails(ValueError, "depth=-1", pt.modules, model, -1)
 
 
+def seen_order(run):
+    """run() under trace: {name: [(begin, end)]} of spans, {name: [when]} of instants."""
+    path = os.path.join(tempfile.mkdtemp(), "trace.json")
+    perfh.trace_enable(True)
+    perfh.reset()
+    run()
+    perfh.trace_enable(False)
+    perfh.trace_save(path)
+    with open(path) as f:
+        events = json.load(f)["traceEvents"]
+    begins = {(e["name"], e["id"]): e["ts"] for e in events if e["ph"] == "b"}
+    found = {}
+    for e in events:
+        if e["ph"] == "e":
+            found.setdefault(e["name"], []).append((begins[e["name"], e["id"]], e["ts"]))
+        elif e["ph"] == "i":
+            found.setdefault(e["name"], []).append(e["ts"])
+    return found
+
+
+def layers(torch):
+    """Modules whose backward passes leave instants at known places."""
+    def says(tensor, name):
+        tensor.register_hook(lambda gradient: perfh.instant(name))
+        return tensor
+
+    class First(torch.nn.Module):
+        def forward(self, x):
+            return says(x * x, "in first") * x
+
+    class Two(torch.nn.Module):
+        def forward(self, z, u):
+            a = says(z * z, "before z is done")
+            return a + u * u                    # torch goes backward through u first
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.same, self.second = First(), torch.nn.Identity(), First()
+
+        def forward(self, x, again=False):
+            if again:
+                x = self(x)
+            return self.second(self.same(self.first(x)))
+
+    return Net(), Two()
+
+
+def of_backward_spans(torch):
+    """Where a backward span begins and ends: by what happens before and after, no times."""
+    net, two = layers(torch)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    u = torch.tensor([3.0, 4.0], requires_grad=True)
+
+    def run():
+        with pt.modules(net):
+            net(x).sum().backward()
+    found = seen_order(run)
+    second, first = sorted(found["in first"])           # both modules are of one class
+    (begin, end), = found["second backward"]
+    assert begin <= second <= end <= first, found       # it ends where the next one begins
+    (begin, end), = found["first backward"]
+    assert second <= begin <= first <= end, found
+    (begin, end), = found["Net backward"]
+    assert begin <= second and first <= end, found
+    assert "same backward" not in found, found          # it passes on what it took
+
+    def run_two():
+        with pt.modules(two):
+            two(x, u).sum().backward()
+    found = seen_order(run_two)
+    (begin, end), = found["Two backward"]
+    assert begin <= found["before z is done"][0] <= end, found      # its last input, not its first
+
+    def recursive():
+        with pt.modules(net, depth=0):
+            net(x, again=True).sum().backward()
+    found = seen_order(recursive)
+    assert len(found["Net backward"]) == calls("Net")[0] == 2, found
+    assert hooks(net) == hooks(two) == 0
+    perfh.reset()
+
+
+class Weights:
+    """Something with a state, and with gradients of nothing."""
+    def __init__(self):
+        self.w, self.steps, self.unseen = [1.0, 2.0], 0, 0
+
+    def state_dict(self):
+        return {"w": self.w, "steps": self.steps, "kind": object}
+
+    def load_state_dict(self, state):
+        self.w, self.steps = state["w"], state["steps"]
+
+    def step(self, rate):
+        for i, w in enumerate(self.w):          # in place, as an optimiser does
+            self.w[i] = w * rate
+        self.steps += 1
+        return self.steps
+
+
+def of_two_steps():
+    model = Weights()
+    model.step(0.5)
+    verdict = pt.ab(lambda: model.step(0.5), lambda: model.step(0.5 + 1e-9), state=model,
+                    rule="no regression beyond 50 %", max_seconds=0.2)
+    assert "differ" not in verdict.reason, verdict
+    assert (model.w, model.steps) == ([0.5, 1.0], 1), model.__dict__
+    verdict = pt.ab(model.step, lambda rate: model.step(rate * 0.999), 0.5, state=[model],
+                    max_seconds=0.2)
+    assert verdict.rejected and "differ" in verdict.reason, verdict
+    verdict = pt.ab(model.step, lambda rate: model.step(0.1), 0.5, state=model, close=None,
+                    max_seconds=0.2)
+    assert "differ" not in verdict.reason, verdict
+
+    def more():                                 # what it changes is not in its state
+        model.unseen += 1
+        return model.step(0.5) * model.unseen
+    fails(ValueError, "name all that it changes", pt.ab, more, more, state=model)
+
+    def breaks():
+        model.step(0.1)
+        raise KeyError("planted")
+    fails(KeyError, "planted", pt.ab, breaks, breaks, state=model)
+    assert (model.w, model.steps) == ([0.5, 1.0], 1), model.__dict__
+    fails(TypeError, "int has no state_dict()", pt.ab, more, more, state=5)
+    fails(ValueError, "state is empty", pt.ab, more, more, state=[])
+
+    def yields():
+        yield model.step(0.5)
+    fails(TypeError, "runs nothing", pt.ab, yields, yields, state=model)
+
+
+def of_tensors_in_ab(torch):
+    """Tensors are held against each other by their size: a small element may be off by much."""
+    model = Weights()
+    outcome = torch.tensor([1e6, 1e-6])
+    verdict = pt.ab(lambda: outcome, lambda: torch.tensor([1e6, 3e-6]), state=model, max_seconds=0.2)
+    assert "differ" not in verdict.reason, verdict
+    for wrong in ([1.001e6, 1e-6], [float("nan"), 1e-6], [1e6]):
+        try:
+            verdict = pt.ab(lambda: outcome, lambda: torch.tensor(wrong), state=model, max_seconds=0.1)
+            assert verdict.rejected and "differ" in verdict.reason, verdict
+        except ValueError as error:
+            assert len(wrong) == 1 and "2 and 1 elements" in str(error), error
+
+
+    nothing = torch.tensor([float("nan")])
+    verdict = pt.ab(lambda: nothing, lambda: nothing, state=model, max_seconds=0.1)
+    assert "differ" not in verdict.reason, verdict
+    verdict = pt.ab(lambda: nothing, lambda: torch.tensor([1.0]), state=model, max_seconds=0.1)
+    assert verdict.rejected and "differ" in verdict.reason, verdict
+
+
+def of_loaders(stand_in):
+    """What a loader does with the dataset that it is given: asks its class, sends it, sets it."""
+    class Loader:
+        def __init__(self, dataset):
+            self.dataset, self.collate_fn = dataset, list
+
+        def __iter__(self):
+            assert isinstance(self.dataset, Squares) and not isinstance(self.dataset, Weights)
+            dataset = pickle.loads(pickle.dumps(self.dataset))
+            assert isinstance(dataset, Squares)
+            dataset.limit = 6
+            return iter([self.collate_fn([dataset[i] for i in range(k, k + 3)]) for k in (0, 3)])
+
+    sys.modules["torch.utils.data"] = stand_in
+    stand_in.DataLoader = Loader
+    perfh.reset()
+    loader = Loader(Squares())
+    for batch in pt.data(loader):               # left early, and then once more
+        break
+    assert [batch for batch in pt.data(loader)] == [[0.0, 1.0, 4.0], [9.0, 16.0, 25.0]]
+    assert batch == [0.0, 1.0, 4.0] and type(loader.dataset) is Squares
+    assert calls("data", "data start", "data read", "data collate") == [4, 2, 12, 4], rows()
+    del sys.modules["torch.utils.data"]
+
+
+class FakeScaler:
+    """A GradScaler whose every second step finds an Inf."""
+    def __init__(self):
+        self.n, self.scale = 0, 1024.0
+
+    def unscale_(self, opt):
+        self.n += 1
+
+    def step(self, opt):
+        return opt.step() if self.n % 2 else None
+
+    def update(self):
+        self.scale /= 2
+
+
+def of_scalers():
+    perfh.reset()
+    opt, scaler = pt.optimizer(FakeOptimizer()), FakeScaler()
+    own = opt.step
+    assert pt.scaler(pt.scaler(scaler)) is scaler
+    for _ in range(4):
+        scaler.unscale_(opt)
+        scaler.step(opt)
+        scaler.update()
+    assert opt.step is own and opt.log == ["step", "step"] and scaler.scale == 64.0
+    assert calls("scaler step", "scaler unscale", "scaler update", "optimizer step") == [4, 4, 4, 2]
+    skipped = rows()["scaler skipped"]
+    assert (skipped.calls, skipped.mean_ns) == (4, 0.5), skipped
+    fails(TypeError, "int has no step()", pt.scaler, 5)
+    plain = FakeOptimizer()
+    scaler.n = 1
+    scaler.step(plain)
+    assert "step" not in vars(plain) and plain.log == ["step"]
+
+
 def of_optimizers(torch):
     perfh.reset()
     model = net(torch)
@@ -269,13 +492,20 @@ def of_ab(torch):
 
 def main():
     without_torch()
+    of_two_steps()
+    of_scalers()
     if not HAS_TORCH:
+        import torch_stand_in
+        sys.modules["torch"] = torch_stand_in
+        of_backward_spans(torch_stand_in)
+        of_tensors_in_ab(torch_stand_in)
+        of_loaders(torch_stand_in)
         print("skipped: no torch")
         return
     import torch
     sys.modules["perfh._workers"]._PATIENCE = 60        # a busy machine lets a worker wait
     torch.set_num_threads(1)
-    for part in (in_workers, of_modules, of_optimizers, of_compile, of_profiler, of_ab):
+    for part in (in_workers, of_modules, of_backward_spans, of_tensors_in_ab, of_optimizers, of_compile, of_profiler, of_ab):
         part(torch)
     assert perfh.status() == 0, perfh.status_text(perfh.status())
     assert not multiprocessing.active_children()

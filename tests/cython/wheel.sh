@@ -70,6 +70,9 @@ if python3 -c 'import mypy.stubtest' 2>/dev/null; then
     sed -i 's/def reset() -> None/def reset(now: int) -> None/' planted/perfh/__init__.pyi
     check_types planted >planted.txt 2>&1 || true
     try 'stubtest sees a planted argument' grep -q 'perfh.reset' planted.txt
+    echo 'import perfh; perfh.torch.data([1]); perfh.torch.nothing' >uses.py
+    MYPYPATH=$site python3 -m mypy uses.py >uses.txt 2>&1 || true
+    try 'type checkers see perfh.torch' sh -c 'grep -q "no attribute .nothing" uses.txt && ! grep -q "attribute .torch" uses.txt'
 else
     echo "no mypy: the types were not checked by it"
 fi
