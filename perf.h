@@ -25,8 +25,8 @@
  *   perf_loop.h     how do the loops decide?  their engine
  *
  * Not behind this door, include them when you need them: perf_cuda.h (comes along in a CUDA or HIP
- * file), perf_gpu_bench.h, perf_kernel.h, perf_nvtx.h, perf_trace.h, perf_memory.h, perf_tally.h,
- * perf_diagnosis.h, perf_results.h, perf_export.h, perf_hlog.h (logs of histograms).
+ * file), perf_gpu_bench.h, perf_kernel.h, perf_cupti.h, perf_nvtx.h, perf_trace.h, perf_memory.h,
+ * perf_tally.h, perf_diagnosis.h, perf_results.h, perf_export.h, perf_hlog.h (logs of histograms).
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H
 #define PERF_H

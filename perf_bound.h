@@ -46,7 +46,8 @@ typedef struct perf_evidence_ {
     double busy;                /* of a device, of that time; negative: none                      */
     double copies;              /* of its busy time: copying                                      */
     double starved;             /* of the part's time: the device had nothing to do               */
-    int    measured;            /* 1: by times of the device; 0: sums of scopes, may count twice  */
+    int    measured;            /* 0: sums of scopes, may count twice; 1: times of the device; 2: of
+                                 * all its work, also without marks                               */
 } perf_evidence_;
 
 /* What perf_registry_.put_diagnosis writes. */

@@ -2266,7 +2266,7 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (e->measured == 2 || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
     (void)perf_gpu_tell_(e, &a, total_ns);
     perf_gpu_unlock_(&g->lock);

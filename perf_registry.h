@@ -207,6 +207,7 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
+    uint32_t        heard_cupti;        /* 1: somebody looks at PERF_CUPTI                        */
 } perf_registry_;
 
 PERF_END_DECLS

@@ -5,6 +5,7 @@
  *   stats/math.c, stats/compare.c   functions that have no public name: verdicts are made of them
  *   hist/core.c, hist/truth.c       the buckets against plain arrays
  *   kernel/machine.h                stands in for what only a device has
+ *   gpu/cupti_offsets.c   structs of ours against those of NVIDIA's headers
  *   gpu/scopes*.c, gpu/refusals.c   rings, slots and lines of a device as they really lie there
  *   nvtx/live.c                     a sink's own functions, called as the hot path calls them
  *   results/refusals.c              each inner call with what it cannot use
@@ -724,4 +725,15 @@ INSIDE_UNUSED static double gpu_meter(const perf_gpu_backend *t, int device, int
 {
     return perf_gpu_meter_(t, device, what);
 }
+#endif
+
+/* ---- what CUPTI writes ---- */
+
+#if defined(PERF_CUPTI_H) && !defined(INSIDE_CUPTI_H)
+#define INSIDE_CUPTI_H
+typedef perf_cupti_kernel_ cupti_kernel;
+typedef perf_cupti_copy_   cupti_copy;
+typedef perf_cupti_call_   cupti_call;
+enum { CUPTI_KERNELS = PERF_CUPTI_KERNEL_, CUPTI_COPIES = PERF_CUPTI_COPY_, CUPTI_FILLS = PERF_CUPTI_FILL_,
+       CUPTI_PEERS = PERF_CUPTI_PEER_, CUPTI_TAKEN = PERF_CUPTI_TAKEN_ };
 #endif

@@ -1,0 +1,328 @@
+/* perf_cupti.h on a stand-in for libcupti (fake_cupti.c): ./cupti MODE LIBRARY, see cupti.sh. */
+#define _GNU_SOURCE 1
+#include "perf_cupti.h"
+#include "perf_cuda.h"
+#include "perf_diagnosis.h"
+#include "check.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void (*kernel)(const char *, uint32_t, uint64_t, uint64_t, unsigned);
+static void (*copy)(int, uint32_t, uint64_t, uint64_t);
+static void (*others)(uint32_t);
+static void (*advance)(uint64_t);
+static void (*hold)(int);
+static int (*kinds)(void), (*flushes)(void);
+static char text[1 << 17];
+
+static void find(void *library, const char *name, void *field)
+{
+    void *p = dlsym(library, name);
+
+    memcpy(field, &p, sizeof p);
+}
+
+static int open_library(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library)
+        return 0;
+    find(library, "fake_kernel", &kernel);
+    find(library, "fake_copy", &copy);
+    find(library, "fake_others", &others);
+    find(library, "fake_advance", &advance);
+    find(library, "fake_hold", &hold);
+    find(library, "fake_kinds", &kinds);
+    find(library, "fake_flushes", &flushes);
+    return kernel && copy && others && advance && hold && kinds && flushes;
+}
+
+static const char *report(void)
+{
+    (void)perf_report_text(text, sizeof text, NULL);
+    return text;
+}
+
+/* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
+static int row(const char *name, const char *scope, const char *words)
+{
+    const char *line = strstr(text, "kernel or copy");
+    char        head[128], kept[256];
+    size_t      length, i, k;
+
+    for (; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        length = strcspn(line, "\n");
+        for (i = k = 0; i < length && k < sizeof kept - 1; i++)         /* blanks in a row are one */
+            if (line[i] != ' ' || (k && kept[k - 1] != ' '))
+                kept[k++] = line[i];
+        kept[k] = '\0';
+        (void)snprintf(head, sizeof head, "%s %s %s", name, scope, words);
+        if (!strncmp(kept, head, strlen(head)))
+            return 1;
+    }
+    return 0;
+}
+
+static const char saxpy[] = "_Z5saxpyIfEvPKT_PS0_i";    /* void saxpy<float>(float const*, float*, int) */
+
+static void step(void)
+{
+    PERF_SCOPE("step");
+    {
+        PERF_SCOPE("forward");
+        kernel(saxpy, 7, 5000, 300000, 0);
+        advance(305000);
+    }
+    kernel("optimizer_kernel", 7, 0, 50000, 0);
+    advance(100000);
+}
+
+static void works(const char *path)
+{
+    int i;
+
+    CHECK(perf_cupti_start(path) == PERF_OK, "%s", report());
+    CHECK(perf_cupti_start(NULL) == PERF_OK, "it runs already");
+    CHECK(kinds() == (1 << 1 | 1 << 2 | 1 << 10 | 1 << 22), "kinds %x", (unsigned)kinds());
+    for (i = 0; i < 10; i++)
+        step();
+    kernel(saxpy, 8, 0, 1000000, 0);
+    advance(1000000);
+    (void)report();
+    CHECK(row("saxpy<float>", "forward", "10 3.00 ms 66.7 300 us 5.00 us"), "%s", text);
+    CHECK(row("saxpy<float>", "(no scope)", "1 1.00 ms 22.2 1.00 ms 0.00 ns"), "%s", text);
+    CHECK(row("optimizer_kernel", "step", "10 500 us 11.1 50.0 us 0.00 ns"), "%s", text);
+    /* 10 x (5 us idle, 300 at work, 50 at work, 50 idle), then 1 ms: busy 4.5 of 5.045 ms from the first kernel on. */
+    CHECK(strstr(text, "GPU 0 by CUPTI: busy 89.2 % of 5.04 ms, copies 0.0 % of that, 0.0 % overlapped; idle with nothing "
+                       "launched 9.9 %; 10 gaps, the longest 55.0 us before saxpy<float>\n"), "%s", text);
+    CHECK(strstr(text, "kernels: 100.0 % of the device's time in 2 of 2 names"), "%s", text);
+    CHECK(!strstr(text, "note: no kernels"), "%s", text);
+    CHECK(strstr(text, "\nsaxpy<float> "), "a row of the main table: %s", text);
+    CHECK(perf_trace_save("cupti_trace.json") == PERF_OK, "a trace");
+}
+
+static void others_too(void)
+{
+    perf_reset();
+    {
+        PERF_SCOPE("io");
+        copy(1, 7, 2000000, 1 << 20);
+        kernel("short_one", 8, 0, 1000, 3000);                  /* launched for 3 ms, ran for 1 us */
+        kernel("long_one", 8, 1000000, 9000000000ull, 0);
+        advance(20000000);
+        copy(2, 107, 1000000, 1 << 21);
+        others(9);
+    }
+    (void)report();
+    CHECK(!strstr(text, "forward"), "forgotten by perf_reset(): %s", text);
+    CHECK(row("copy host to device", "io", "1 2.00 ms"), "%s", text);
+    CHECK(strstr(text, "1.0 MiB") && strstr(text, "2.0 MiB") && strstr(text, "4.0 KiB") && strstr(text, "8.0 KiB"), "%s", text);
+    CHECK(row("copy device to host", "io", "1 1.00 ms") && row("memset", "io", "1 1.00 us") &&
+              row("copy peer to peer", "io", "1 1.00 us"), "%s", text);
+    CHECK(row("from_nowhere", "(not known)", "1 1.00 us"), "%s", text);
+    CHECK(strstr(text, "50.0 % of kernels ran shorter than their launch took"), "%s", text);
+    CHECK(strstr(text, "GPU 1 by CUPTI: busy 100.0 % of 1.00 ms, copies 100.0 % of that"), "%s", text);
+    CHECK(strstr(text, "note: 1 records of CUPTI had no times, and were left out\n"), "%s", text);
+    CHECK(strstr(text, "note: 7 records were lost: "), "%s", text);
+    CHECK(strstr(text, "note: 1 kernels and copies: it is not known where they were launched\n"), "%s", text);
+}
+
+/* Records of many streams in any order: what overlaps counts once. */
+static void disorder(uint32_t device)
+{
+    static const uint64_t at[][2] = {{5000, 1000}, {0, 2000}, {1000, 500}, {5500, 3500}, {1800, 1200}, {2500, 2700}};
+    size_t                i, n = device == 3 ? 6 : 5;
+
+    for (i = 0; i < n; i++)
+        kernel("any", 100 * device + (uint32_t)i, at[i][0] * 1000, at[i][1] * 1000, 0);
+}
+
+/* What ran before perf_reset() is forgotten, also where its record comes later. */
+static void late(void)
+{
+    hold(1);
+    kernel("before_reset", 7, 0, 1000, 0);
+    perf_reset();
+    hold(0);
+    disorder(2);
+    disorder(3);
+    (void)report();
+    CHECK(!strstr(text, "before_reset"), "%s", text);
+    CHECK(strstr(text, "GPU 2 by CUPTI: busy 77.8 % of 9.00 ms, copies 0.0 % of that, 14.6 % overlapped; idle with nothing "
+                       "launched 0.0 %; 1 gaps, the longest 2.00 ms before any\n"), "%s", text);
+    CHECK(strstr(text, "GPU 3 by CUPTI: busy 100.0 % of 9.00 ms, copies 0.0 % of that, 17.4 % overlapped; idle with nothing "
+                       "launched 0.0 %\n"), "%s", text);
+}
+
+/* A thousand names with long ends, and more pairs than there are rows. */
+static void many(void)
+{
+    static char names[2400][400];
+    size_t      i;
+
+    perf_reset();
+    for (i = 0; i < 2400; i++) {
+        memset(names[i], 'x', 399);
+        (void)snprintf(names[i] + 180, 8, "%06d", (int)i);     /* they differ where they are cut */
+        names[i][186] = 'y';
+        PERF_SCOPE("many");
+        kernel(names[i], 7, 0, 1000 + (i == 1234) * 1000000, 0);
+        advance(2000000);
+    }
+    (void)report();
+    CHECK(strstr(text, "rows are left out") && strstr(text, "of 1792 names"), "%s", text);
+    CHECK(strstr(text, "note: 608 kernels and copies are in no row of the table: more than 1,792 pairs of name and scope\n"),
+          "%s", text);
+    CHECK(strstr(text, "2399 gaps"), "each gap is counted once: %s", text);
+}
+
+/* What bounds the program is answered without a mark on the device. */
+static void bound(int direction)
+{
+    perf_diagnosis d;
+    int            i;
+
+    perf_reset();
+    for (i = 0; i < 30; i++) {
+        PERF_SCOPE("unit");
+        if (direction)
+            copy(direction, 7, 1000000000, 1 << 20);
+        else
+            kernel("heavy", 7, 0, 1000000000, 0);
+        advance(1000000000);
+        (void)usleep(100);
+    }
+    CHECK(perf_diagnose(&d) == PERF_OK, "a diagnosis");
+    CHECK(d.bound == (direction ? PERF_BY_COPIES : PERF_BY_DEVICE), "%s: %s", perf_diagnosis_text(d.bound), report());
+}
+
+static void *launches(void *which)
+{
+    static const char *const scope[4] = {"one", "two", "three", "four"};
+    const int                at = *(const int *)which;
+    int                      i;
+
+    for (i = 0; i < 2000; i++) {
+        perf_scope s = perf_scope_begin(scope[at]);
+        kernel(scope[at], (uint32_t)at, 0, 1000, 0);
+        perf_scope_end(&s);
+    }
+    return NULL;
+}
+
+/* Four threads launch while the fifth reports: each kernel is found in the scope of its own thread. */
+static void threads(void)
+{
+    static const int which[4] = {0, 1, 2, 3};
+    pthread_t        thread[4];
+    int              i;
+
+    perf_reset();
+    for (i = 0; i < 4; i++)
+        (void)pthread_create(&thread[i], NULL, launches, (void *)(uintptr_t)&which[i]);
+    for (i = 0; i < 20; i++)
+        (void)report();
+    for (i = 0; i < 4; i++)
+        (void)pthread_join(thread[i], NULL);
+    (void)report();
+    CHECK(row("one", "one", "2000") && row("two", "two", "2000") && row("three", "three", "2000") && row("four", "four", "2000"),
+          "%s", text);
+}
+
+/* A child has none of CUPTI's threads: it calls nothing, and says nothing of its parent's. */
+static void child(void)
+{
+    const int before = flushes();
+    pid_t     pid;
+    int       status = 1;
+
+    pid = fork();
+    if (!pid) {
+        PERF_SCOPE("in the child");
+        kernel("in the child", 7, 0, 1000, 0);
+        (void)report();
+        perf_reset();
+        check_exit(strstr(text, "by CUPTI") || flushes() != before);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status), "status %x", (unsigned)status);
+}
+
+/* Each refusal has its status and its sentence, leaves nothing on, and is no end. */
+static void refused(const char *path)
+{
+    const char *const mode[] = {"taken", "nothing", "denied", "no device"};
+    const perf_status wanted[] = {PERF_ESTATE, PERF_ENOGPU, PERF_EGPU, PERF_ENOGPU};
+    const char *const sentence[] = {"note: no kernels from CUPTI: another profiler has this process: 39 CUPTI_ERROR_MULTIPLE",
+                                    "note: no kernels from CUPTI: it cannot begin: 15 CUPTI",
+                                    "note: no kernels from CUPTI: it refuses: 35 CUPTI",
+                                    "note: no kernels from CUPTI: there is no driver, or no device\n"};
+    perf_status       status;
+    int               i;
+
+    status = perf_cupti_start("/nowhere/libcupti.so.13");
+    CHECK(status == PERF_ENOGPU && strstr(report(), "note: no kernels from CUPTI: there is no libcupti.so"), "%s: %s",
+          perf_status_text(status), text);
+    status = perf_cupti_start("libc.so.6");
+    CHECK(status == PERF_ENODATA && strstr(report(), "note: no kernels from CUPTI: that libcupti.so lacks functions"), "%s: %s",
+          perf_status_text(status), text);
+    for (i = 0; i < 4; i++) {
+        (void)setenv("FAKE_CUPTI", mode[i], 1);
+        status = perf_cupti_start(path);
+        CHECK(status == wanted[i], "%s: %s", mode[i], perf_status_text(status));
+        CHECK(strstr(report(), sentence[i]), "%s: %s", mode[i], text);
+        CHECK(kinds() == 0, "%s: kinds %x", mode[i], (unsigned)kinds());
+        kernel("unseen", 1, 0, 1000, 0);
+    }
+    (void)unsetenv("FAKE_CUPTI");
+}
+
+/* The libcupti that NVIDIA ships, without a driver, and with one that only says that it is there. */
+static void real(const char *path)
+{
+    const perf_status status = perf_cupti_start(path);
+
+    CHECK(status == PERF_ENOGPU, "%s", perf_status_text(status));
+    CHECK(strstr(report(), "note: no kernels from CUPTI: it cannot begin: ") ||
+              strstr(text, "note: no kernels from CUPTI: there is no driver, or no device\n"), "%s", text);
+    perf_reset();
+    CHECK(perf_cupti_start(path) == PERF_ENOGPU, "again");
+}
+
+int main(int n, char **word)
+{
+    const char *mode = n > 2 ? word[1] : "", *path = n > 2 ? word[2] : "";
+
+    if (!strcmp(mode, "off")) {                 /* nothing was opened */
+        CHECK(!dlopen(path, RTLD_LAZY | RTLD_NOLOAD) && !strstr(report(), "CUPTI"), "%s", text);
+        return check_done();
+    }
+    if (!strcmp(mode, "real")) {
+        real(path);
+        return check_done();
+    }
+    CHECK(open_library(path), "%s", dlerror());
+    if (check_failed_)
+        return check_done();
+    if (!strcmp(mode, "asked")) {               /* by PERF_CUPTI; the report comes at the exit */
+        CHECK(kinds() != 0, "started before main");
+        PERF_SCOPE("all");
+        kernel(saxpy, 7, 0, 1000, 0);
+        return check_done();
+    }
+    refused(path);
+    (void)setenv("FAKE_CUPTI", mode, 1);
+    works(path);
+    others_too();
+    late();
+    many();
+    bound(0);
+    bound(1);
+    threads();
+    child();
+    return check_done();
+}
