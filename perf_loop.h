@@ -151,6 +151,7 @@ typedef struct perf_loop_state_ {
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              longer;            /* 1: this round has longer leads                         */
+    int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
     int              kept_by;           /* see perf_loop_by_                                      */
@@ -1607,6 +1608,18 @@ PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, p
     return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
+/* 1: two medians give the same answer, and so does one as far beyond the second as that is beyond
+ * the first, each by more than noise explains: their difference does not matter.                 */
+PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *s, perf_centre_ from,
+                                          perf_centre_ to)
+{
+    const double further = 2.0 * to.at - from.at;
+
+    return perf_race_alike_(s, from.at, to.at) && perf_race_alike_(s, to.at, further) &&
+           perf_race_margin_(s, from.at) > PERF_SURE_ * from.error &&
+           perf_race_margin_(s, further) > 2.0 * PERF_SURE_ * to.error;
+}
+
 /* 1: the second of a pair is faster, whichever it is, so that the answer depends on how often each
  * began: the pairs that each began lie on two sides of the threshold, well apart.                */
 PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
@@ -1684,16 +1697,16 @@ enum {
     PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
 };
 
-/* 1: longer leads change the ratio, or the second of a pair is always faster. */
-PERF_COLD_FN_ int perf_race_turns_matter_(const perf_loop_state_ *s, int i)
+/* 1: longer leads change the ratio.  To be lenient: only if it may reach the threshold. */
+PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int lenient)
 {
     const perf_centre_ usual = perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_);
     const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
 
-    if (longer.n >= PERF_LONGER_TELL_ && usual.n >= PERF_LONGER_TELL_ &&
-        perf_race_differ_(s, usual, longer, perf_race_trifle_(perf_race_margin_(s, usual.at))))
-        return 1;
-    return perf_race_order_matters_(s);
+    if (longer.n < PERF_LONGER_TELL_ || usual.n < PERF_LONGER_TELL_ ||
+        !perf_race_differ_(s, usual, longer, perf_race_trifle_(perf_race_margin_(s, usual.at))))
+        return 0;
+    return !lenient || !perf_race_beyond_doubt_(s, usual, longer);
 }
 
 /* What too few pairs mean: slow rounds, and loops that shall end at once, wait for no more. */
@@ -1716,7 +1729,8 @@ PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *s, int i)
         return PERF_NO_OBJECTION_;
     if (early.n < 5 || late.n < 5)
         return perf_race_cannot_tell_(s);
-    if (perf_race_differ_(s, early, late, perf_race_trifle_(perf_race_margin_(s, late.at))))
+    if (perf_race_differ_(s, early, late, perf_race_trifle_(perf_race_margin_(s, late.at))) &&
+        !perf_race_beyond_doubt_(s, early, late))
         return PERF_RATIO_DRIFTS_;
     return PERF_NO_OBJECTION_;
 }
@@ -1781,12 +1795,6 @@ PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *s)
     return slowest;
 }
 
-/* 1: a slice is as long as the longest lead, so it leads itself. */
-PERF_FN int perf_race_leads_itself_(const perf_loop_state_ *s)
-{
-    return perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_;
-}
-
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
 {
@@ -1798,7 +1806,7 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
         least = PERF_LONGER_HURRIED_;
     if (s->ask.control < 0 || s->running < 2)
         return PERF_NO_OBJECTION_;
-    if (perf_race_turns_matter_(s, i))
+    if (perf_race_leads_matter_(s, i, s->lenient) || perf_race_order_matters_(s))
         return PERF_TURNS_MATTER_;
     drifts = perf_race_drifts_(s, i);
     if (drifts != PERF_NO_OBJECTION_)
@@ -1959,6 +1967,7 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
     if (full) {
         if (perf_race_interval_open_(s))
             return 0;
+        s->lenient = took > 0.5e9 * s->opts.max_seconds;
         objection = perf_race_gravest_(s);
         s->few_longer = objection == PERF_TOO_FEW_;
         if (objection >= PERF_RATIO_DRIFTS_)
@@ -2139,16 +2148,6 @@ PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, i
     return perf_objection_text_(objection);
 }
 
-/* The ratio of variant i after longer leads; 0: there is none. */
-PERF_COLD_FN_ double perf_race_longer_ratio_(const perf_loop_state_ *s, int i)
-{
-    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
-
-    if (!longer.n)
-        return 0.0;
-    return perf_exp_(longer.at);
-}
-
 /* 1: an answer would have needed no leads, but for a ratio that is another by far. */
 PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *s)
 {
@@ -2199,22 +2198,27 @@ PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdi
 /* Withholds the verdict on variant i, or explains why there is none. */
 PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
-    const int decided = v->decision != PERF_INCONCLUSIVE;
-    double    missing;
-    int       objection;
+    const int    decided = v->decision != PERF_INCONCLUSIVE;
+    perf_centre_ longer;
+    double       missing;
+    int          objection;
 
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
+    s->lenient = 1;
     objection = perf_race_objection_(s, i);
-    if (objection == PERF_TOO_FEW_ && perf_race_leads_itself_(s))
-        objection = PERF_NO_OBJECTION_; /* and time is over                                       */
-    s->entry[i].control_ratio = perf_race_longer_ratio_(s, i);
+    if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_)
+        objection = PERF_NO_OBJECTION_; /* a slice leads itself, and time is over                 */
+    longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    if (longer.n)
+        s->entry[i].control_ratio = perf_exp_(longer.at);
+    if (objection == PERF_TURNS_MATTER_ || (decided && objection != PERF_NO_OBJECTION_) ||
+        (decided && s->ask.control > 0 && perf_race_leads_matter_(s, i, 0)))
+        v->led_ratio = s->entry[i].control_ratio;
     if (decided && objection != PERF_NO_OBJECTION_) {
         s->arm[i].objection = objection;
-        v->led_ratio = s->entry[i].control_ratio;
         perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
     } else if (!decided && objection == PERF_TURNS_MATTER_) {
-        v->led_ratio = s->entry[i].control_ratio;
         v->reason = perf_race_objects_(s, i, objection);
         v->pairs_needed = PERF_INF_;
     } else if (!decided && s->ended) {

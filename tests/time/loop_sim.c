@@ -1600,6 +1600,70 @@ static void false_premises(int runs)
     }
 }
 
+/* A ratio that goes from one to another within `seconds`; the time of both arms is longer after a turn
+ * by `cold`, the candidate's three times so, for 2 ms or so.                                        */
+typedef struct drifting {
+    const char   *what;
+    perf_rule     rule;
+    double        from, to, seconds, cold;
+    perf_decision right;                        /* INCONCLUSIVE: at the threshold                    */
+} drifting;
+
+static perf_ab_result drift_of(const drifting *w)
+{
+    const uint64_t began = now_ns;
+    perf_ab_opts   o = PERF_ZERO;
+    perf_ab        ab;
+    double         part, ns, cold = 0.0, noise = 1.0;
+    int            v, last = -1;
+
+    o.accept.rule = w->rule;
+    o.seed = check_random(&dice) | 1;
+    ab = perf_ab_begin("drift", &o);
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        part = (double)(now_ns - began) * 1e-9 / w->seconds;
+        if (v != last) {
+            cold = w->cold;
+            noise = 0.995 + 0.01 * uniform();
+        }
+        last = v;
+        ns = v ? 10000.0 * (w->from + (w->to - w->from) * (part < 1.0 ? part : 1.0)) : 10000.0;
+        ns *= 1.0 + cold * (v ? 3.0 : 1.0);
+        cold *= 0.995;
+        spend_noisy(ns * noise);
+    }
+    return perf_ab_end(&ab);
+}
+
+/* A difference between parts of the pairs withholds the answer only where it may change it. */
+static void drifts(int runs)
+{
+    static const drifting row[] = {
+        {"54x to 64x", {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 3.0, 0}, 1 / 54.0, 1 / 64.0, 2.0, 0.0, PERF_ACCEPT},
+        {"0.97 to 1.02", {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 2.0, 0}, 0.97, 1.02, 0.5, 0.0, PERF_INCONCLUSIVE},
+        {"1.07 to 1.02", {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 2.0, 0}, 1.07, 1.02, 0.5, 0.0, PERF_INCONCLUSIVE},
+        {"0.5, cold", {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3, 0}, 0.5, 0.5, 1.0, 0.1, PERF_ACCEPT},
+        {"1.02, cold", {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 2.0, 0}, 1.02, 1.02, 1.0, 0.1, PERF_INCONCLUSIVE}};
+    perf_ab_result r;
+    size_t         k;
+    int            i, right, wrong;
+    char           last[400];
+
+    for (k = 0; k < sizeof row / sizeof *row; k++) {
+        right = wrong = 0;
+        last[0] = '\0';
+        for (i = 0; i < runs; i++) {
+            r = drift_of(&row[k]);
+            right += r.verdict.decision == row[k].right;
+            wrong += r.verdict.decision != row[k].right && r.verdict.decision != PERF_INCONCLUSIVE;
+            if (r.verdict.decision != row[k].right)
+                strcpy(last, perf_verdict_text(&r.verdict));
+        }
+        CHECK(20 * wrong <= runs && 20 * right >= 19 * runs, "%s: %d right, %d wrong of %d: %s", row[k].what, right, wrong,
+              runs, last);
+    }
+}
+
 /* Where the pairs do not suffice, a ratio that changes with time is called that, and no shared state. */
 static void called_by_name(int runs)
 {
@@ -1678,6 +1742,7 @@ int main(int argc, char **argv)
     short_beside_long();
     control_agrees();
     false_premises(40 / part);
+    drifts(40 / part);
     budgets();
     said();
     fast_only_behind();
