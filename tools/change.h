@@ -2,8 +2,9 @@
  *
  * Of all stretches of a series the one is found that differs most from what lies outside it; a step
  * is a stretch up to the end.  It counts if Student's t says so, with an error that is wider the
- * more a value resembles those before (days of a week, states of a machine that last).  A line
- * through the series is asked, too, for creeps.  Then the pieces are looked at.
+ * more a value resembles those before (days of a week, states of a machine that last), and if most
+ * of its values lie there.  A line through the series is asked, too, for creeps.  Then the pieces
+ * are looked at.
  * perf_results.h asks the same of its 30 runs, for one change for the worse: the error is its.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_CHANGE_H
@@ -19,8 +20,9 @@ enum {
     CHANGE_FULL = 2048                  /* of more places only so many are tried, then those near */
 };
 
-#define CHANGE_P   0.003                /* chance of error of one look, two-sided                 */
-#define CHANGE_OFF 2.4                  /* off is what lies so many times as far as nine of ten   */
+#define CHANGE_P     0.003              /* chance of error of one look, two-sided                 */
+#define CHANGE_MIXED 0.35               /* of a level, so many may lie nearer to the rest         */
+#define CHANGE_OFF   2.4                /* off is what lies so many times as far as nine of ten   */
 
 typedef struct change_point {
     size_t at;                          /* the first value of the new level                       */
@@ -129,6 +131,18 @@ PERF_FN change_stretch change_find(const double *sum, size_t n)
     return change_better(best, change_search(sum, n, &low, &high, 1));
 }
 
+/* 1: too many of a stretch lie nearer to the rest than to its mean: no level, but some nights of
+ * another state, and nights beside them.                                                         */
+PERF_FN int change_mixed(const double *y, const change_stretch *s, double inside, double outside)
+{
+    const double middle = 0.5 * (inside + outside);
+    size_t       i, nearer = 0;
+
+    for (i = s->from; i < s->to; i++)
+        nearer += (y[i] < middle) == (inside > outside);
+    return (double)nearer > CHANGE_MIXED * (double)(s->to - s->from);
+}
+
 /* The stretch that differs most from the rest. */
 PERF_FN change_stretch change_step(const double *y, size_t n)
 {
@@ -151,6 +165,8 @@ PERF_FN change_stretch change_step(const double *y, size_t n)
         tries = best.to == n ? (double)n : 0.25 * (double)n * (double)n;
         best.p = change_p(residual, n, inside - outside,
                           perf_sqrt_(1.0 / in + 1.0 / ((double)n - in)), tries);
+        if (change_mixed(y, &best, mean + inside, mean + outside))
+            best.p = 2.0;
     }
     free(sum);
     return best;

@@ -42,11 +42,11 @@ def changes(c):
     """A step is found and dated on every later night; noise alone is not one; each form says it."""
     dice = random.Random(11)
 
-    def history(name, step, creep=0.0, nights=60):
+    def history(name, step, creep=0.0, nights=60, slow=()):
         return {"perf_results": 1, "runs": [{"run": str(k), "time": 1795600000 + 86400 * k, "machine": "box", "label": f"c{k:02}"}
                                             for k in range(nights)],
                 "benchmarks": [{"name": name, "unit": "ns", "run": str(k), "samples": [
-                    100 * (step if k >= 30 else 1) * (1 + creep) ** k * math.exp(dice.gauss(0, 0.02)) for _ in range(7)]}
+                    100 * (step if k >= 30 else 1) * (1.2 if k in slow else 1) * (1 + creep) ** k * math.exp(dice.gauss(0, 0.02)) for _ in range(7)]}
                     for k in range(nights)]}
 
     page, note = c.work / "page.html", c.work / "note.md"
@@ -71,6 +71,9 @@ def changes(c):
     quiet = [json.loads(c.run("history", c.file("quiet.json", json.dumps(history("quiet", 1))), "--json", "-")[1])
              for _ in range(20)]
     c.check(sum(bool(q["benchmarks"][0]["changes"]) for q in quiet) <= 2, "changes where nothing changed")
+    state = [json.loads(c.run("history", c.file("state.json", json.dumps(history("state", 1, slow=range(k, k + 3)))), "--json", "-")[1])
+             for k in range(10, 50, 4)]
+    c.check(sum(bool(q["benchmarks"][0]["changes"]) for q in state) <= 1, "three slow nights are called a change")
     c.status(0, "history", file, "--markdown", "-", has="| creep | box | 60 |")
     merged = c.work / "merged.json"
     c.status(0, "merge", file, "-o", merged)
