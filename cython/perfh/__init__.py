@@ -13,7 +13,8 @@ import importlib as _importlib
 import os as _os
 
 _FROM_MODULE = ("scope", "span", "wait", "lap", "value", "text", "count", "instant", "variant",
-                "schedule", "auto", "pause", "resume", "gpu_scope", "gpu_collect", "bench", "ab", "compare", "Error", "report", "report_text", "scopes",
+                "schedule", "auto", "pause", "resume", "gpu_scope", "gpu_wait",
+                "gpu_collect", "bench", "ab", "compare", "Error", "report", "report_text", "scopes",
                 "diagnose", "trace_save", "export", "results_save", "baseline_save",
                 "baseline_check", "Histogram", "memory_mark", "thread_name", "enable",
                 "trace_enable", "reset", "status", "status_text")

@@ -41,8 +41,15 @@ cdef extern from *:
     #else
     #define perfh_swap(flag, value) ((int)__atomic_exchange_n(flag, value, __ATOMIC_ACQ_REL))
     #endif
+
+    /* PERF_GPU_WAIT for a name that is known at run time. */
+    static perf_scope perfh_gpu_wait_begin(const char *name)
+    {
+        return perf_named_begin_(name, PERF_KIND_SYNC_);
+    }
     """
     int perfh_swap(char *flag, char value) noexcept nogil       # what it was before
+    perf_scope perfh_gpu_wait_begin(const char *name) noexcept nogil
 
     ctypedef struct checked "perf_baseline":    # its fields: the .pxd has none, one is private
         perf_decision decision
@@ -117,19 +124,27 @@ cdef object function_name(object function):
     return name.rpartition("<locals>.")[2]
 
 
+cdef enum ScopeKind:
+    FOR_WORK, FOR_DATA, FOR_DEVICE
+
+
 cdef class Scope:
     """What scope(name) returns: enter it, or call it with the function to decorate."""
     cdef bytes name
-    cdef bint wait
+    cdef int kind
     cdef char open
     cdef perf_scope s
 
-    def __cinit__(self, name, bint wait):
+    def __cinit__(self, name, int kind):
         self.name = None if name is None else utf8(name)
-        self.wait = wait
+        self.kind = kind
 
     cdef perf_scope begin(self) noexcept:
-        return perf_wait_begin(self.name) if self.wait else perf_scope_begin(self.name)
+        if self.kind == FOR_DATA:
+            return perf_wait_begin(self.name)
+        if self.kind == FOR_DEVICE:
+            return perfh_gpu_wait_begin(self.name)
+        return perf_scope_begin(self.name)
 
     def __enter__(self):
         if self.name is None:
@@ -157,7 +172,7 @@ cdef class Scope:
         if isinstance(function, type):
             raise TypeError("perfh.scope decorates functions: put it above the methods of a class")
         if self.name is None:
-            named = Scope(function_name(function), self.wait)
+            named = Scope(function_name(function), self.kind)
 
         @functools.wraps(function)
         def timed(*args, **kwargs):
@@ -178,8 +193,8 @@ def scope(name=None, *, wait=False):
     and not across `yield` when the generator may end in another thread: use span there.
     wait=True: the block waits for data, its share is in the report."""
     if name is not None and not isinstance(name, (str, bytes)) and callable(name):
-        return Scope(None, wait)(name)
-    return Scope(name, wait)
+        return Scope(None, FOR_DATA if wait else FOR_WORK)(name)
+    return Scope(name, FOR_DATA if wait else FOR_WORK)
 
 
 cdef class Span:
@@ -291,6 +306,16 @@ def gpu_scope(name, stream=None, *, copy=None):
     if copy not in kinds:
         raise ValueError(f"copy={copy!r}: one of in, out, within, or None")
     return GpuScope(name, handle_of(stream), kinds[copy])
+
+
+def gpu_wait(name=None):
+    """with perfh.gpu_wait("loss.item"): host time spent waiting for a device; also a decorator.
+
+    With device scopes beside it the diagnosis tells a busy device from one that runs empty at
+    each such wait ("syncs")."""
+    if callable(name):
+        return Scope(None, FOR_DEVICE)(name)
+    return Scope(name, FOR_DEVICE)
 
 
 def gpu_collect(*, bint wait=False):

@@ -359,7 +359,7 @@ def _table(found):
     for row in found:
         name = "".join(c if c.isprintable() else "?" for c in row["name"])[:width]
         cells = ("total_ns", "self_ns", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "max_ns")
-        timed = row["kind"] in ("scope", "wait", "async")
+        timed = row["kind"] in ("scope", "wait", "sync", "async")
         lines.append(f"{name:<{width}}  {row['calls']:>9}" +
                      "".join(f"{ns_text(row[c]) if timed else '':>10}" for c in cells))
     return "\n".join(lines) + "\n"

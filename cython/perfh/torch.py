@@ -622,12 +622,14 @@ class _Memory:
         self.rows = []  # type: List[MemoryRow]
         self.cuda = _cuda() if device is None or str(device).startswith("cuda") else None
         self.device = device
+        self.most = 0                   # of what was resident; the system's own figure may lag
         self.last = self._read()[0]
 
     def _read(self) -> Any:
         if self.cuda is None:
             now = _resident()
-            return now, 0, max(now, _resident_peak())
+            self.most = max(self.most, now, _resident_peak())
+            return now, 0, self.most
         self.cuda.synchronize(self.device)
         found = (self.cuda.memory_allocated(self.device), self.cuda.memory_reserved(self.device),
                  self.cuda.max_memory_allocated(self.device))

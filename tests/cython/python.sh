@@ -65,6 +65,16 @@ try 'and names what is missing when asked' sh -c 'PYTHONPATH=$1/plain python3 -c
 try "the tutorial's part in Python and Cython" \
     sh -c 'python3 "$1/tests/docs/docs.py" outputs tutorial.md python3 >tutorial.txt 2>&1 &&
         ! grep skipped tutorial.txt || { cat tutorial.txt; false; }' - "$root"
+for example in data_bound memory_phases two_steps; do
+    try "$example.py" sh -c 'python3 "$1/examples/python/$2.py" >"$2.txt"' - "$root" "$example"
+done
+try 'it waits for data' sh -c 'grep "^bound by" data_bound.txt | head -1 | grep -q "waiting for data; "'
+try 'where it does' sh -c 'grep "^where" data_bound.txt | head -1 | grep -q "step > data: "'
+try 'its verdict' grep -Eq '^(ACCEPT|INCONCLUSIVE): speed-up' data_bound.txt
+try 'the activations take most' grep -qx 'largest: activations' memory_phases.txt
+try 'the same step is not rejected' sh -c 'head -1 two_steps.txt | grep -Eq "^(ACCEPT|INCONCLUSIVE): "'
+try 'another one is' grep -q '^REJECT: .* the outputs differ' two_steps.txt
+try 'and the model is as it was' grep -qx 'w is 0.199, as before' two_steps.txt
 if python3 -c 'import numpy' 2>/dev/null; then
     try 'numpy_ab.py' sh -c 'python3 "$1/examples/python/numpy_ab.py" >numpy.txt' - "$root"
     try 'its verdict' grep -Eq '^(ACCEPT|INCONCLUSIVE): speed-up' numpy.txt   # a busy machine may run out of time
