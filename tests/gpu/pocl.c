@@ -1,9 +1,12 @@
-/* Real kernels without a GPU: scopes, copies, the answer to what bounds a program, a bench and an A/B
- * loop on OpenCL (opencl.h), which Debian's pocl runs on the processor.  Only counts, orders and ratios
+/* Real kernels without a GPU: scopes, copies, the answer to what bounds a program, a bench, an A/B loop
+ * and a baseline on OpenCL (opencl.h), which Debian's pocl runs on the processor.  Only counts, orders and ratios
  * are asserted: the machine may be as busy as it likes.  Exit status 77: no OpenCL device. */
 #include "opencl.h"
 
+#include <unistd.h>
+
 #include "perf_diagnosis.h"
+#include "perf_results.h"
 #include "check.h"
 
 static const char source[] =
@@ -154,18 +157,23 @@ static void host_bound(cl_command_queue stream)
     CHECK(strstr(text, "bottleneck: launches") || strstr(text, "bottleneck: cannot tell"), "%s", text);
 }
 
-static void bench(cl_command_queue stream)
+static perf_gpu_result bench_of(cl_command_queue stream, cl_uint n, double seconds)
 {
     perf_gpu_bench_opts o = PERF_ZERO;
     perf_gpu_bench      b;
-    perf_gpu_result     r;
 
     o.cache = PERF_GPU_HOT;
-    o.max_seconds = 1.0;
+    o.max_seconds = seconds;
     b = perf_gpu_bench_begin("turns", stream, &o);
     while (perf_gpu_bench_next(&b))
-        launch(stream, 100000);
-    r = perf_gpu_bench_end(&b);
+        launch(stream, n);
+    return perf_gpu_bench_end(&b);
+}
+
+static void bench(cl_command_queue stream)
+{
+    const perf_gpu_result r = bench_of(stream, 100000, 1.0);
+
     CHECK(r.status == PERF_OK && r.time.count >= 3 && r.time.p50 > 0, "%s", r.text);
     CHECK((r.gate == 2 || r.gate_timeouts >= 3) && !r.serialised && r.exposed.count < r.samples, "gate %d, %d of %d exposed", r.gate,
           (int)r.exposed.count, (int)r.samples);
@@ -194,7 +202,43 @@ static void race(cl_command_queue stream, cl_uint baseline, cl_uint candidate, p
     printf("A/B: p50 %.3f of the candidate's, %.3f true\n", r.baseline.time.p50 / r.candidate.time.p50, (double)baseline / candidate);
 }
 
-int main(void)
+/* One process is one run: adds it to the baseline, or checks it. */
+static void run_of_baseline(cl_command_queue stream, const char *file, int add, cl_uint turns_of_it)
+{
+    const perf_gpu_result r = bench_of(stream, turns_of_it, 0.4);
+    perf_baseline         b;
+
+    CHECK(r.status == PERF_OK && r.time.count > 0, "%s", r.text);
+    if (add) {
+        CHECK(perf_baseline_add(file, NULL) == PERF_OK, "%s", file);
+        return;
+    }
+    b = perf_baseline_check(file, NULL);
+    CHECK(b.status == PERF_OK && b.runs == 6 && b.entries == 1 && !b.other_runs, "%d runs, %d entries", (int)b.runs, (int)b.entries);
+    if (b.entries == 1) {
+        CHECK(!strcmp(b.entry[0].name, "turns") && b.entry[0].runs >= 1, "%s, %d runs", b.entry[0].name, (int)b.entry[0].runs);
+        CHECK(b.entry[0].now > 2 * b.entry[0].before && b.decision != PERF_ACCEPT, "five times the turns: %g, before %g ns",
+              b.entry[0].now, b.entry[0].before);
+        (void)perf_baseline_to(stdout, &b);
+    }
+    perf_baseline_free(&b);
+}
+
+/* Six runs saved, and a seventh with five times the turns. */
+static void baseline(const char *program)
+{
+    char command[600], file[64];
+    int  i;
+
+    (void)snprintf(file, sizeof file, "pocl-baseline-%d.json", (int)getpid());
+    for (i = 0; i < 7; i++) {
+        (void)snprintf(command, sizeof command, "'%s' %s %s %d", program, i < 6 ? "add" : "check", file, i < 6 ? 50000 : 250000);
+        CHECK(system(command) == 0, "%s", command);
+    }
+    (void)remove(file);
+}
+
+int main(int n, char **word)
 {
     cl_command_queue one, two;
 
@@ -207,11 +251,16 @@ int main(void)
     launch(one, 10);
     copy_in(one);
     (void)clFinish(one);
+    if (n == 4) {
+        run_of_baseline(one, word[2], !strcmp(word[1], "add"), (cl_uint)atoi(word[3]));
+        return check_done();
+    }
     scopes(one, two);
     copy_bound(one);
     host_bound(one);
     bench(one);
     race(one, 166700, 100000, PERF_ACCEPT);
     race(one, 100000, 100000, PERF_REJECT);
+    baseline(word[0]);
     return check_done();
 }
