@@ -222,7 +222,8 @@ PERF_FN void perf_clobber(void);
  * PERF_EINVAL, and the verdict's reason says so.                                                */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
-                                        /* rule on memory or throughput: PERF_EINVAL              */
+                                        /* rule on memory or throughput: PERF_EINVAL; on a count: */
+                                        /* too, unless perf_counters_loop() makes the loop count  */
     int      min_pairs;                 /* at least so many, if there is time; 0 -> 22 + variants */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0, control included; at least the first run of  */

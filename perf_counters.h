@@ -117,7 +117,10 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
  * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
  * the variant of an A/B loop counts as its body, and verdicts allow for two instructions of it.
- * The median of each count is in the report and in files, as counters of the loop.               */
+ * The median of each count is in the report and in files, as counters of the loop.
+ *
+ * Or in one: opts.accept.rule of perf_ab_begin is on a count.  Such a loop runs only if it counts;
+ * r.verdict is then the one on the count, and time is measured beside it.                        */
 
 /* Makes a bench or A/B loop count: after its begin, before its first next.  Up to 12 rounds, and no
  * more than a tenth of max_seconds after the third; threads that the body starts count with
@@ -615,6 +618,7 @@ typedef struct perf_counts_ {
     int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
     int      arm;                       /* its arm                                                */
     int      pauses;                    /* 1: the body pauses, so nothing is counted              */
+    perf_compare_opts accept;           /* of the loop, where its rule is on a count              */
     double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
     double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
     double   value[2][PERF_COUNTER_COUNT][PERF_COUNT_ROUNDS_];  /* an iteration, with the loop's  */
@@ -739,6 +743,10 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
         s->loop.note = "not counted: what the body does while the loop is paused would count, too";
         return 0;
     }
+    if (s->forced >= 0) {
+        s->loop.note = "not counted: PERF_VARIANT forced one variant";
+        return 0;
+    }
     if (k->turn)
         perf_count_file_(c, k);
     else if (!k->rounds)
@@ -792,41 +800,6 @@ PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
                 (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
 }
 
-PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
-{
-    perf_counts_ *k;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!c || c->opts.process)
-        return PERF_EINVAL;
-    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
-        return PERF_EINVAL;
-    if (c->counting || c->counts || !c->process || s->phase != PERF_LOOP_START_)
-        return PERF_ESTATE;
-    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
-    if (!k)
-        return PERF_ENOMEM;
-    PERF_LIBC_(memset)(k, 0, sizeof *k);
-    k->state = s;
-    k->arms = PERF_LOOP_KIND_(s);
-    c->counts = k;
-    perf_count_own_(c, k);
-    if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
-        s->loop.note = "without counters of the processor: perf_counters_text() says why";
-    s->counters = c;
-    s->counted = perf_count_next_;
-    return c->status;
-}
-
-/* Inline, so that the address of the loop never escapes: it stays in registers.                  */
-PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
-{
-    if (!loop)
-        return perf_count_loop_(PERF_NULL_, PERF_NULL_);
-    return perf_count_loop_(c, loop->state);
-}
-
 /* The counter of a metric; PERF_COUNTER_COUNT: none. */
 PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
 {
@@ -848,16 +821,12 @@ PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int which
     return perf_compare_pairs(value[0], value[1], PERF_CAST_(size_t, k->rounds), opts);
 }
 
-PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
+/* The verdict by opts.rule.  NULL or closed counters have none. */
+PERF_COLD_FN_ perf_verdict perf_counts_judge_(perf_counters *c, perf_compare_opts opts)
 {
-    perf_compare_opts opts = PERF_ZERO;
-    perf_verdict      v = PERF_ZERO;
-    perf_counter      which = PERF_COUNTER_COUNT;
+    const perf_counter which = perf_counter_of_metric_(opts.rule.metric);
+    perf_verdict       v = PERF_ZERO;
 
-    if (rule) {
-        opts.rule = *rule;
-        which = perf_counter_of_metric_(rule->metric);
-    }
     opts.design = PERF_DESIGN_RANDOM;
     if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose the variant may take one arm     */
         opts.tick = 2.0;                            /* a test or a jump more                      */
@@ -875,13 +844,108 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
     if (v.status != PERF_OK)
         return v;
     v = perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts);
-    if (c->counts->pauses)
-        v.reason = "the body pauses: what it does meanwhile would count, too";
-    else if (!c->counts->rounds)
+    if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
+        opts.tick = -1.0;
+        if (perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts).decision)
+            v.reason = "what chooses the variant may be the difference: do more in an iteration";
+    }
+    if (!c->counts->rounds)
         v.reason = "the loop ended before a round was counted";
     if (perf_counters_why(c, which))
         v.reason = perf_counters_why(c, which);
+    if (c->counts->pauses)
+        v.reason = "the body pauses: what it does meanwhile would count, too";
+    else if (c->counts->state->forced >= 0)
+        v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
     return v;
+}
+
+/* The verdict of a loop whose rule is on a count.  The report keeps it longer than the counters
+ * live, so the reason that a counter is missing is in words of its own.                          */
+PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s, perf_ab_result *r)
+{
+    perf_counters    *c = PERF_CAST_(perf_counters *, s->counters);
+    perf_compare_opts opts = PERF_ZERO;
+
+    if (!c->counts) {
+        r->verdict.decision = PERF_INCONCLUSIVE;
+        r->verdict.reason = "the counters were closed before the loop ended";
+        return;
+    }
+    opts = r->opts.accept = c->counts->accept;
+    if (s->seen.compared)
+        opts.guard.seen = s->seen;
+    r->verdict = perf_counts_judge_(c, opts);
+    if (r->verdict.reason == c->text)
+        r->verdict.reason = "its counter is missing: perf_counters_why() says why";
+    r->control_failed = 0;              /* these are about time                                   */
+    r->control_ratio = 0.0;
+}
+
+/* 1: the loop was refused, and only as its rule is on a count. */
+PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
+{
+    return s->not_time && PERF_LOOP_KIND_(s) == 2 && s->phase != PERF_LOOP_START_ && !s->judge &&
+           s->ask.accept.rule.metric >= PERF_METRIC_INSTRUCTIONS;
+}
+
+/* The loop runs after all.  How long is up to the default rule on time. */
+PERF_COLD_FN_ void perf_count_admit_(perf_counts_ *k, perf_loop_state_ *s)
+{
+    k->accept = s->ask.accept;
+    s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+    s->typical = 1;
+    s->judge = perf_count_judge_loop_;
+    s->refused = s->loop.note = PERF_NULL_;
+    s->status = PERF_OK;
+    s->phase = PERF_LOOP_START_;
+}
+
+PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
+{
+    perf_counts_ *k;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || c->opts.process)
+        return PERF_EINVAL;
+    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
+        return PERF_EINVAL;
+    if (c->counting || c->counts || !c->process ||
+        (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s)))
+        return PERF_ESTATE;
+    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
+    if (!k)
+        return PERF_ENOMEM;
+    PERF_LIBC_(memset)(k, 0, sizeof *k);
+    k->state = s;
+    k->arms = PERF_LOOP_KIND_(s);
+    c->counts = k;
+    if (perf_count_decides_(s))
+        perf_count_admit_(k, s);
+    perf_count_own_(c, k);
+    if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
+        s->loop.note = "without counters of the processor: perf_counters_text() says why";
+    s->counters = c;
+    s->counted = perf_count_next_;
+    return c->status;
+}
+
+/* Inline, so that the address of the loop never escapes: it stays in registers.                  */
+PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
+{
+    if (!loop)
+        return perf_count_loop_(PERF_NULL_, PERF_NULL_);
+    return perf_count_loop_(c, loop->state);
+}
+
+PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
+{
+    perf_compare_opts opts = PERF_ZERO;
+
+    if (rule)
+        opts.rule = *rule;
+    return perf_counts_judge_(c, opts);
 }
 
 PERF_END_DECLS

@@ -135,7 +135,8 @@ typedef struct perf_loop_state_ {
                                         /* after the timed slices: the next one that counts, as   */
                                         /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
     uint64_t       (*counted)(struct perf_loop_state_ *);
-    void            *counters;          /* of perf_counters.h                                     */
+    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
+    void           (*judge)(struct perf_loop_state_ *, perf_ab_result *);
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
@@ -152,6 +153,7 @@ typedef struct perf_loop_state_ {
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              longer;            /* 1: this round has longer leads                         */
     int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
+    int              not_time;          /* 1: refused for no more than a rule that is not on time */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
     int              kept_by;           /* see perf_loop_by_                                      */
@@ -2064,10 +2066,12 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     s->left_to_warm = 2;
     s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
-    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
-        (kind == 3 && !s->typical) || m >= PERF_METRIC_MEMORY)
+    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range || (kind > 2 && !s->typical))
         (void)perf_loop_stop_(s, PERF_EINVAL);
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
+    s->not_time = m >= PERF_METRIC_MEMORY && !s->refused;
+    if (s->not_time)
+        perf_loop_refuse_(s, "opts.accept is not on time; A/B loops that count may judge counts");
     return perf_loop_new_(s);
 }
 
@@ -2389,11 +2393,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         return r;
     }
     both = perf_race_found_(s, left);
-    for (i = 0; i < 2; i++) {
-        n[i] = 0;                               /* after a failure, or where it did not run       */
-        if (both.rounds)
-            n[i] = s->arm[i].count;
-    }
+    for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
+        n[i] = both.rounds ? s->arm[i].count : 0;
     r.verdict = s->entry[1].verdict;
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
@@ -2417,6 +2418,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     }
     r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
     r.turns_ratio = s->arm[1].turns_ratio;
+    if (s->judge)
+        s->judge(s, &r);
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;

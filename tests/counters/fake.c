@@ -22,6 +22,7 @@ static int      is_on[MOST];
 static uint64_t value_of[KINDS], enabled, running;
 static struct perf_event_attr last;
 static int      last_process;
+static long     runs[2];                        /* of each variant */
 
 static int fake_open(const struct perf_event_attr *attr, int process, int group)
 {
@@ -272,9 +273,10 @@ static void loops(void)
     perf_rule     rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_BRANCH_MISSES);
     perf_ab_opts  opts = PERF_ZERO;
     perf_verdict  verdict;
-    perf_ab       ab;
-    perf_race     race;
-    int           v, x = 0;
+    perf_ab        ab;
+    perf_ab_result result;
+    perf_race      race;
+    int            v, x = 0;
 
     refuse = ENOENT;
     refuse_kind = PERF_COUNT_HW_BRANCH_MISSES;
@@ -300,7 +302,9 @@ static void loops(void)
     CHECK(perf_counters_judge(&c, &rule).status == PERF_ESTATE, "closed");
     opts.accept.rule = rule;
     ab = perf_ab_begin("a count is no time", &opts);
-    CHECK(perf_ab_next(&ab) < 0 && perf_ab_end(&ab).status == PERF_EINVAL, "judged on time");
+    result = perf_ab_end(&ab);
+    CHECK(perf_ab_next(&ab) < 0 && result.status == PERF_EINVAL, "judged on time");
+    CHECK(strstr(result.verdict.reason, "loops that count"), "%s", result.verdict.reason);
     refuse = 0;
     refuse_kind = UINT64_MAX;
     c = perf_counters_open(NULL);
@@ -309,6 +313,64 @@ static void loops(void)
     (void)perf_race_end(&race);
     perf_counters_close(&c);
     CHECK(descriptors() == before, "%d left", descriptors() - before);
+}
+
+/* An A/B loop whose own rule is on a count, of 1000 instructions and 1000 - fewer. */
+static perf_ab_result by_count(const char *name, perf_metric metric, int fewer, int close_early)
+{
+    perf_counters  c = perf_counters_open(NULL);
+    perf_ab_opts   opts = PERF_ZERO;
+    perf_ab_result result;
+    perf_ab        ab;
+    int            v;
+
+    opts.max_pairs = 24;                            /* of the times; time enough for all rounds   */
+    opts.max_seconds = 100.0;
+    opts.control = -1;
+    opts.accept.rule = perf_rule_make(PERF_RULE_REDUCTION, 5, metric);
+    ab = perf_ab_begin(name, &opts);
+    CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "%s: it counts", name);
+    runs[0] = runs[1] = 0;
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        value_of[kind(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS)] += 1000 - (uint64_t)(v * fewer);
+        runs[v]++;
+        enabled++;
+        running++;
+    }
+    if (close_early)
+        perf_counters_close(&c);
+    result = perf_ab_end(&ab);
+    CHECK(close_early || result.opts.accept.rule.metric == metric, "%s: what really ran", name);
+    CHECK(result.status == PERF_OK, "%s: %s", name, result.verdict.reason);
+    perf_counters_close(&c);
+    return result;
+}
+
+static void rules_on_counts(void)
+{
+    perf_ab_result r = by_count("less", PERF_METRIC_INSTRUCTIONS, 100, 0);
+
+    CHECK(r.verdict.decision == PERF_ACCEPT, "%s", perf_verdict_text(&r.verdict));
+    CHECK(strstr(perf_verdict_text(&r.verdict), "instructions down by >= 5.0 %"), "%s", r.verdict.text);
+    CHECK(r.baseline.count > 0 && r.candidate.count > 0, "time is measured beside it");
+    r = by_count("as much", PERF_METRIC_INSTRUCTIONS, 0, 0);
+    CHECK(r.verdict.decision == PERF_REJECT, "%s", perf_verdict_text(&r.verdict));
+    r = by_count("just enough", PERF_METRIC_INSTRUCTIONS, 51, 0);
+    CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
+    CHECK(strstr(r.verdict.reason, "what chooses the variant"), "%s", r.verdict.reason);
+    refuse = ENOENT;
+    refuse_kind = PERF_COUNT_HW_BRANCH_MISSES;
+    r = by_count("none", PERF_METRIC_BRANCH_MISSES, 100, 0);
+    CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
+    CHECK(strstr(r.verdict.reason, "its counter is missing"), "%s", r.verdict.reason);
+    refuse = 0;
+    refuse_kind = UINT64_MAX;
+    r = by_count("closed", PERF_METRIC_INSTRUCTIONS, 100, 1);
+    CHECK(strstr(r.verdict.reason, "were closed"), "%s", r.verdict.reason);
+    r = by_count("forced", PERF_METRIC_INSTRUCTIONS, 100, 0);
+    CHECK(r.forced && !runs[0] && runs[1] > 0, "%ld runs of the other variant", runs[0]);
+    CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
+    CHECK(strstr(r.verdict.reason, "PERF_VARIANT"), "%s", r.verdict.reason);
 }
 
 static void nothing(void)
@@ -331,6 +393,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2 || chdir(argv[1]))                 /* a scratch folder, for our proc/ */
         return 1;
+    (void)setenv("PERF_VARIANT", "forced=B", 1);
     (void)mkdir("proc", 0755);
     (void)mkdir("proc/sys", 0755);
     (void)mkdir("proc/sys/kernel", 0755);
@@ -340,5 +403,6 @@ int main(int argc, char **argv)
     options();
     little_room();
     loops();
+    rules_on_counts();
     return check_done();
 }
