@@ -57,7 +57,9 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Writable, as core files leave out the pages that nobody can write.   */
+ * that is gone becomes ~0.  Of a process that runs, a cell's counters are its own if it has the
+ * same `count` and `buckets` after they were read: an outgrown block serves another cell later.
+ * Writable, as core files leave out the pages that nobody can write.                             */
 PERF_COLD_FN_ void perf_layout_note_(void)
 {
     static size_t layout[] = {
