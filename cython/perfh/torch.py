@@ -269,8 +269,9 @@ class _Modules:
                         one.register_hook(call.begin)
 
         self.handles.append(_register(module.register_forward_pre_hook, before, with_kwargs=True))
-        self.handles.append(_register(module.register_forward_hook, after, with_kwargs=True,
-                                      always_call=True))
+        # prepend: of two blocks around one model the inner one ends its scopes first
+        self.handles.append(_register(module.register_forward_hook, after, prepend=True,
+                                      with_kwargs=True, always_call=True))
 
     def _stack(self) -> List[Any]:
         if not hasattr(self.local, "stack"):

@@ -13,9 +13,9 @@ _CALLBACKS = []
 
 
 class _Handle:
-    def __init__(self, hooks, hook):
+    def __init__(self, hooks, hook, first=False):
         self.hooks, self.hook = hooks, hook
-        hooks.append(hook)
+        hooks.insert(0 if first else len(hooks), hook)
 
     def remove(self):
         if self.hook in self.hooks:
@@ -107,10 +107,10 @@ class Module:
         self._forward_hooks, self._forward_pre_hooks, self._backward_hooks = [], [], []
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        return _Handle(self._forward_pre_hooks, hook)
+        return _Handle(self._forward_pre_hooks, hook, prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        return _Handle(self._forward_hooks, hook)
+        return _Handle(self._forward_hooks, hook, prepend)
 
     def named_modules(self, prefix=""):
         yield prefix, self

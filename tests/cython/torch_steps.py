@@ -284,6 +284,11 @@ def of_backward_spans(torch):
             net(x, again=True).sum().backward()
     found = seen_order(recursive)
     assert len(found["Net backward"]) == calls("Net")[0] == 2, found
+    perfh.reset()
+    with pt.modules(net), pt.modules(net, depth=0):     # two blocks around one model
+        net(x).sum().backward()
+    assert calls("Net", "first", "Net backward") == [2, 1, 2], perfh.report_text()
+    assert perfh.status() == 0, perfh.status_text(perfh.status())
     assert hooks(net) == hooks(two) == 0
     perfh.reset()
 
