@@ -256,7 +256,7 @@ typedef struct perf_main_ {
     perf_rule   rule, second;   /* of --compare; second: where `also` is                          */
     perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
     unsigned char *chosen;      /* 1: this entry of it                                            */
-    const char **rejected;      /* names of entries, for the writers; NULL at the end             */
+    const char **rejected, **undecided;         /* names of entries, for the writers              */
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
                                 /* the first run of its new level                                 */
     char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
@@ -1502,36 +1502,53 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
     return 3;
 }
 
-/* Keeps the names of what is REJECT beside those that are kept already: --add marks them, so that
- * they do not become what is normal.  The names are copied behind their list.                    */
-PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+/* 1: open, though there were runs enough. */
+PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseline_entry *entry)
 {
-    const char **kept = m->rejected;
+    (void)m;
+    return entry->decision == PERF_INCONCLUSIVE && !entry->missing && entry->runs >= 6;
+}
+
+/* A list of the names in `kept` and of the entries that are so, which takes its place.  The names
+ * are copied behind their list, which ends with NULL.                                            */
+PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **kept,
+                                            const perf_baseline *b,
+                                            int (*is)(const perf_main_ *,
+                                                      const perf_baseline_entry *))
+{
+    const char **list;
     size_t       i, old = 0, fresh = 0, n = 0, room = sizeof *kept;
     char        *to;
 
     for (; kept && kept[old]; old++)
         room += sizeof *kept + strlen(kept[old]) + 1;
     for (i = 0; i < b->entries; i++)
-        if (perf_main_is_rejected_(m, &b->entry[i])) {
+        if (is(m, &b->entry[i])) {
             room += sizeof *kept + strlen(b->entry[i].name) + 1;
             fresh++;
         }
-    m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
-    if (!m->rejected) {
-        m->rejected = kept;
-        return;
-    }
-    to = PERF_PTR_(char *, m->rejected + old + fresh + 1);
+    list = PERF_CAST_(const char **, PERF_MALLOC(room));
+    if (!list)
+        return kept;
+    to = PERF_PTR_(char *, list + old + fresh + 1);
     for (i = 0; i < old + b->entries; i++) {
-        if (i >= old && !perf_main_is_rejected_(m, &b->entry[i - old]))
+        if (i >= old && !is(m, &b->entry[i - old]))
             continue;
-        m->rejected[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
+        list[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
         to += strlen(to) + 1;
     }
-    m->rejected[n] = PERF_CAST_(const char *, PERF_NULL_);
-    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+    list[n] = PERF_CAST_(const char *, PERF_NULL_);
     PERF_FREE(kept);
+    return list;
+}
+
+/* --add marks what is REJECT, so that it does not become what is normal, and what is open. */
+PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+{
+    m->rejected = perf_main_names_(m, m->rejected, b, perf_main_is_rejected_);
+    m->undecided = perf_main_names_(m, m->undecided, b, perf_main_is_undecided_);
+    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+    m->with.undecided = PERF_PTR_(const char *const *, m->undecided);
 }
 
 /* Holds this run against the baseline by one rule; returns the exit status. */
@@ -1627,8 +1644,10 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         perf_baseline_outlook_to_(m->out, m->add, &m->rule);
     else if (m->add)
         result = 2;
-    m->with.rejected = m->with.accepted = PERF_CAST_(const char *const *, PERF_NULL_);
+    m->with.rejected = m->with.accepted = m->with.undecided =
+        PERF_CAST_(const char *const *, PERF_NULL_);
     PERF_FREE(m->rejected);
+    PERF_FREE(m->undecided);
     for (i = 0; i < PERF_MAIN_FILTERS_; i++)
         PERF_FREE(m->since[i]);
     return result;

@@ -47,6 +47,9 @@ typedef struct perf_results_opts {  /* zero = default                           
                                 /* level ("": this run), another entry, its run, NULL: older runs */
                                 /* of it are no part of a baseline any more; for                  */
                                 /* perf_baseline_add.  NULL: none                                 */
+    const char *const *undecided;       /* names of entries, NULL at the end, that a check has    */
+                                /* left open: saved with a mark that perf-ab history shows; to a  */
+                                /* baseline they are as all others.  NULL: none                   */
 } perf_results_opts;
 
 /* What was measured under a name. */
@@ -348,7 +351,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     perf_saved_bucket_ *bucket;
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
-    const char *const  *context, *const *rejected, *const *accepted;
+    const char *const  *context, *const *rejected, *const *accepted, *const *undecided;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
@@ -559,6 +562,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     saving.clock = perf_clock();
     saving.context = opts->context;
     saving.rejected = opts->rejected;
+    saving.undecided = opts->undecided;
     saving.accepted = opts->accepted;
     if (opts->items) {
         perf_saving_items_(&saving, opts);
@@ -1022,7 +1026,7 @@ typedef struct perf_read_entry_ {
 
 /* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
  * before a change that was accepted, it does not.                                                */
-enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *compiler, *build, *label;
@@ -1069,7 +1073,7 @@ PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *ent
         file->entry[file->entries++] = *entry;
 }
 
-/* The member "level"; what is not known counts as normal. */
+/* The member "level"; what is not known, and what was undecided, counts as normal. */
 PERF_COLD_FN_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 {
     const char *level;
@@ -1647,20 +1651,26 @@ PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size
     perf_put_n_(json->out, old->in.text + from, to - from);
 }
 
+/* 1: a list with NULL at the end has that name. */
+PERF_COLD_FN_ int perf_is_listed_(const char *const *list, const char *name)
+{
+    while (list && *list && strcmp(*list, name) != 0)
+        list++;
+    return list && *list;
+}
+
 /* Begins an entry of ours. */
 PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *saving,
                                         const char *name)
 {
-    const char *const *rejected = saving->rejected;
-
     json->line = 1;
     perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
     perf_member_text_(json, "name", name);
     perf_member_text_(json, "run", saving->run.id);
-    while (rejected && *rejected && strcmp(*rejected, name) != 0)
-        rejected++;
-    if (rejected && *rejected)
+    if (perf_is_listed_(saving->rejected, name))
         perf_member_text_(json, "level", "rejected");
+    else if (perf_is_listed_(saving->undecided, name))
+        perf_member_text_(json, "level", "undecided");
 }
 
 /* 1: that run was of this machine and build. */

@@ -284,8 +284,11 @@ PERF_FN void history_print_changes(FILE *f, const history *h)
         }
 }
 
-/* Runs that a check has REJECTed, and nobody has accepted. */
-PERF_FN void history_print_rejected(FILE *f, const history *h)
+static const char history_level[][10] = {"normal", "rejected", "past", "undecided"};
+
+/* Rows with runs that have that mark: what is said of them, how many, the first, the end. */
+PERF_FN void history_print_marked(FILE *f, const history *h, int level, const char *what,
+                                  const char *end)
 {
     size_t i, k, n, first;
 
@@ -293,16 +296,15 @@ PERF_FN void history_print_rejected(FILE *f, const history *h)
         const history_row *r = &h->row[i];
         n = first = 0;
         for (k = r->n; k > 0; k--)
-            if (r->point[k - 1].run->level == PERF_LEVEL_REJECTED_) {
+            if (r->point[k - 1].run->level == level) {
                 first = k;
                 n++;
             }
         if (!n)
             continue;
-        fputs("  REJECTed and kept out of the baseline: ", f);
+        fprintf(f, "  %s: ", what);
         ab_print_name(f, r->s->name);
-        fprintf(f, ", %zu run%s since run %zu of %zu", n, n == 1 ? "" : "s", first, r->n);
-        fputs("; --accept-change takes them in\n", f);
+        fprintf(f, ", %zu run%s since run %zu of %zu%s\n", n, n == 1 ? "" : "s", first, r->n, end);
     }
 }
 
@@ -340,7 +342,9 @@ PERF_FN void history_table(FILE *f, const history *h)
     fputs("  change: the last run against the median of those before it; what changed most comes "
           "first\n", f);
     history_print_changes(f, h);
-    history_print_rejected(f, h);
+    history_print_marked(f, h, PERF_LEVEL_REJECTED_, "REJECTed and kept out of the baseline",
+                         "; --accept-change takes them in");
+    history_print_marked(f, h, PERF_LEVEL_UNDECIDED_, "not decided when they were saved", "");
 }
 
 /* ---- JSON ---- */
@@ -379,8 +383,7 @@ PERF_FN void history_json(FILE *f, const history *h)
                 fputs(", ", f);
             }
             if (p->run->level)
-                fprintf(f, "\"level\": \"%s\", ",
-                        p->run->level == PERF_LEVEL_PAST_ ? "past" : "rejected");
+                fprintf(f, "\"level\": \"%s\", ", history_level[p->run->level]);
             ab_json_member_(f, "time", p->time > 0.0 ? p->time : PERF_NAN_, ", ");
             if (p->high > 0.0) {
                 ab_json_member_(f, "low", p->low, ", ");
@@ -401,7 +404,8 @@ static const char history_style[] =
     "input{font:inherit;width:100%;box-sizing:border-box;padding:.4em;color:inherit;"
     "background:var(--bg);border:1px solid var(--line);border-radius:4px}"
     "svg{width:100%;height:auto;overflow:visible}section[hidden]{display:none}"
-    ".run{fill:var(--a)}.rejected{fill:var(--bad)}.whisker{stroke:var(--a);stroke-opacity:.4}"
+    ".run{fill:var(--a)}.rejected{fill:var(--bad)}"
+    ".undecided{fill:none;stroke:var(--a)}.whisker{stroke:var(--a);stroke-opacity:.4}"
     ".level{stroke:var(--b);stroke-width:2}.cut{stroke:var(--bad);stroke-dasharray:4 3}"
     "@media(max-width:600px){body{margin:1em auto}svg text{font-size:25px}}\n";
 
@@ -501,8 +505,8 @@ PERF_FN void history_picture(FILE *f, const history_row *r)
             fprintf(f, "<line class=\"whisker\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
                        "y2=\"%.1f\"/>", x, x, page_at_(&s, p->low), page_at_(&s, p->high));
         t = ab_quantity(p->median, r->s->unit);
-        fprintf(f, "<circle class=\"run%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>run %zu",
-                p->run->level == PERF_LEVEL_REJECTED_ ? " rejected" : "", x,
+        fprintf(f, "<circle class=\"run %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>run %zu",
+                history_level[p->run->level], x,
                 page_at_(&s, p->median), i + 1);
         if (p->run->label && *p->run->label) {
             fputs(", ", f);

@@ -66,6 +66,8 @@ PERF_FN void json_result_level_(const json_t *b, ab_series *series)
         series->run[series->runs - 1].level = PERF_LEVEL_REJECTED_;
     else if (!strcmp(level, "past"))
         series->run[series->runs - 1].level = PERF_LEVEL_PAST_;
+    else if (!strcmp(level, "undecided"))
+        series->run[series->runs - 1].level = PERF_LEVEL_UNDECIDED_;
 }
 
 /* A count of an iteration; one below 0.01 is taken for that, as in a baseline: a ratio needs one. */

@@ -35,6 +35,7 @@ cdef extern from "perf_saved.h" nogil:
         const char *label
         const char * *rejected
         const char * *accepted
+        const char * *undecided
 
     ctypedef enum perf_baseline_kind:
         PERF_BASELINE_BENCH

@@ -80,6 +80,20 @@ def changes(c):
     c.check(len(json.loads(merged.read_text())["benchmarks"]) == 60, "merged")
 
 
+def undecided(c):
+    """A run that a check left open is named, and counts."""
+    file = c.file("open.json", json.dumps({
+        "perf_results": 1, "runs": [{"run": f"r{k}", "time": 1795600000 + 86400 * k, "machine": "m"} for k in range(12)],
+        "benchmarks": [{"name": "x", "unit": "ns", "run": f"r{k}", "samples": [100 + k % 3] * 3} | ({"level": "undecided"} if k > 8 else {})
+                       for k in range(12)]}))
+    page = c.work / "open.html"
+    out = c.status(0, "history", file, "--html", page, has="not decided when they were saved: x, 3 runs since run 10 of 12\n")
+    c.check("REJECTed" not in out, out)
+    c.check(page.read_text().count('class="run undecided"') == 3, "the page")
+    levels = [p.get("level") for p in json.loads(c.run("history", file, "--json", "-")[1])["benchmarks"][0]["runs"]]
+    c.check(levels == [None] * 9 + ["undecided"] * 3, f"{levels}")
+
+
 def accept(c):
     """REJECTed runs are shown; accepting a change marks what was before it, on the machine that has it."""
     def entry(name, k, machine, factor, level=None):
@@ -197,6 +211,7 @@ def main():
     c.status(3, "history", nights[0], "--html", "-", "--json", "-", has="two reports into one")
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
+    undecided(c)
     accept(c)
     imports(c)
     c.status(3, "history", "nowhere", has="cannot be opened")
