@@ -19,7 +19,7 @@ target=
 standards='c99 c11 c17'
 strict=$warn_c
 bodies='-O0|-O2|-O0 -DPERF_DISABLE=1'
-more='-O3 -ffast-math -march=native -funsigned-char'        # with CI=true
+more=                                     # with CI=true
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
 link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
 collide='linux/perf_event.h windows.h hostile.h'
@@ -29,11 +29,12 @@ run=yes
 case $compiler in
 gcc)
     need gcc
+    more='-O3 -ffast-math -march=native -funsigned-char'
     ;;
 g++)
     need gcc g++
     ext=cpp standards='c++11 c++2a' strict=$warn_cxx
-    more="$more|-O2 -fno-exceptions -fno-rtti"
+    more='-O0 -fno-exceptions -fno-rtti'
     ;;
 clang)
     need clang
@@ -42,7 +43,7 @@ clang)
 clang++)
     need clang clang++
     ext=cpp standards='c++11 c++2a' strict="$everything -Werror"
-    more="$more|-O2 -fno-exceptions -fno-rtti"
+    more='-O0 -fno-exceptions -fno-rtti -funsigned-char'
     ;;
 musl-gcc)
     need musl-gcc
@@ -64,7 +65,7 @@ gcc-m32)                                  # the three below compile for machines
     ;;
 *-gcc)
     need "$compiler"
-    link='' run=no standards=c99 bodies='-O0' more='-O2|-O2 -DPERF_DISABLE=1' symbols=no
+    link='' run=no standards=c99 bodies='-O0|-O0 -DPERF_DISABLE=1' more='-O2' symbols=no
     ;;
 *)
     echo "unknown compiler: $compiler"

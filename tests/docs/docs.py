@@ -167,7 +167,7 @@ def compile_c(block, compiler, scratch):
         source = scratch / "block.c"
         program = scratch / "block"
         source.write_text(text, encoding="utf-8")
-        output = ["-O2", "-o", str(program)] if block.whole else ["-fsyntax-only"]
+        output = ["-O0", "-o", str(program)] if block.whole else ["-fsyntax-only"]
         done = run(compiler[:1] + strict + output + compiler[1:] + [str(source)], cwd=scratch)
         if done.returncode == 0:
             return execute(program, scratch) if block.whole else None

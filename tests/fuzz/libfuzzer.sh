@@ -1,21 +1,21 @@
 #!/bin/sh
 # libfuzzer.sh TARGET [SECONDS]: libFuzzer on one target under ASan and UBSan, from its packed corpus
 # and its seeds.  By hand it looks for so many seconds (60) where chance takes it; with CI=true it makes
-# some 60 s of inputs from one seed, so that a failure is the change's.  An input that fails is saved, and
+# some 20 s of inputs from one seed, so that a failure is the change's.  An input that fails is saved, and
 # printed in base64 where it is small; libFuzzer's own seed is in the log.  KEEP=1 keeps the corpus that
 # has grown.
 . "$(dirname "$0")/../lib.sh"
 
-runs_of()                               # what 60 s are enough for on one of two busy cores
+runs_of()                               # what 20 s are enough for on one of two busy cores
 {
     case $target in
-    hlog)    echo 600000 ;;
-    kernel)  echo 150000 ;;
-    merge)   echo 90000 ;;
-    ops)     echo 40000 ;;
-    results) echo 110000 ;;
-    rule)    echo 20000000 ;;
-    samples) echo 300000 ;;
+    hlog)    echo 200000 ;;
+    kernel)  echo 50000 ;;
+    merge)   echo 30000 ;;
+    ops)     echo 13000 ;;
+    results) echo 37000 ;;
+    rule)    echo 7000000 ;;
+    samples) echo 100000 ;;
     esac
 }
 
