@@ -158,7 +158,7 @@ typedef struct perf_cupti_ {
     perf_cupti_row_    row[PERF_CUPTI_ROWS_];
     perf_cupti_track_  track[PERF_CUPTI_TRACKS_];
     perf_cupti_device_ device[PERF_CUPTI_DEVICES_];
-    perf_cupti_launch_ near;            /* the newest pair of both clocks                         */
+    perf_cupti_launch_ newest;          /* the newest pair of both clocks                         */
     char               said[240];       /* why it does not run; "": nobody asked, or it does      */
     perf_cupti_launch_ launch[PERF_CUPTI_LAUNCHES_];
 } perf_cupti_;
@@ -225,7 +225,7 @@ PERF_COLD_FN_ void perf_cupti_place_(perf_cupti_ *g, perf_cupti_work_ *w)
     now.took = PERF_ACQ_(&launch->took);
     w->placed = key && key >> 32 == w->correlation && PERF_ACQ_(&launch->key) == key;
     if (w->placed) {
-        g->near = now;
+        g->newest = now;
         w->scope = PERF_CAST_(uint32_t, key);
         w->took = now.took;
         if (w->start > now.ns)
@@ -233,8 +233,8 @@ PERF_COLD_FN_ void perf_cupti_place_(perf_cupti_ *g, perf_cupti_work_ *w)
     } else {
         g->unplaced++;
     }
-    w->at = g->near.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
-            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->near.ns)) / tick));
+    w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
+            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
 }
 
 /* ---- names ---- */
@@ -1046,8 +1046,8 @@ PERF_COLD_FN_ perf_status perf_cupti_try_(perf_cupti_ *g, const char *path)
     if (code)
         (void)g->unsubscribe(g->subscriber);
     if (!code && perf_gpu_lock_(&g->lock, 1)) {
-        g->near.begin = perf_scope_ticks_(perf_registry_get_());
-        g->near.ns = ns;
+        g->newest.begin = perf_scope_ticks_(perf_registry_get_());
+        g->newest.ns = ns;
         g->said[0] = '\0';
         perf_gpu_unlock_(&g->lock);
     }

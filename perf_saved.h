@@ -1143,7 +1143,8 @@ PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, c
 /* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP, LEVEL, COUNTERS };
+    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
+        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_ };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
                                         "level", "counters", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
@@ -1156,19 +1157,19 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     entry.run = "";
     entry.of_run = -1;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == NAME) {
+        if (member == PERF_FIELD_NAME_) {
             entry.name = perf_read_string_(&file->in);
-        } else if (member == RUN) {
+        } else if (member == PERF_FIELD_RUN_) {
             entry.run = perf_read_string_(&file->in);
-        } else if (member == STEP) {
+        } else if (member == PERF_FIELD_STEP_) {
             entry.step = perf_read_figure_(&file->in);
-        } else if (member == LEVEL) {
+        } else if (member == PERF_FIELD_LEVEL_) {
             perf_read_level_(file, &entry);
-        } else if (member == COUNTERS && file->counter) {
+        } else if (member == PERF_FIELD_COUNTERS_ && file->counter) {
             perf_read_counters_(file, count);
-        } else if (member == COUNTERS) {
+        } else if (member == PERF_FIELD_COUNTERS_) {
             perf_read_skip_(&file->in, 0);
-        } else if (member == CANDIDATE) {
+        } else if (member == PERF_FIELD_CANDIDATE_) {
             candidate = file->values;
             candidates = perf_read_times_(file);
         } else {
@@ -1177,12 +1178,12 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         }
     }
     entry.to = file->in.at;
-    wrong = !entry.name || (members.has[SAMPLES] && members.has[BASELINE]);
-    if (members.has[CANDIDATE])
+    wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
+    if (members.has[PERF_FIELD_CANDIDATE_])
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && members.has[CANDIDATE])
+    if (entry.values && members.has[PERF_FIELD_CANDIDATE_])
         entry.kind = PERF_BASELINE_AB;
-    else if (entry.values && !members.has[BASELINE])    /* without a candidate it is nothing      */
+    else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* nothing by itself */
         entry.kind = PERF_BASELINE_BENCH;
     if (file->counter)
         perf_read_count_(file, &entry, count);
@@ -1193,7 +1194,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 /* A scope, or a counter, which has no median and may hold any number. */
 PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, LEVEL, FIGURE };
+    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_LEVEL_, PERF_FIELD_FIGURE_ };
     static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
                                         "mean", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
@@ -1205,18 +1206,18 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
     entry.run = "";
     entry.of_run = -1;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == NAME)
+        if (member == PERF_FIELD_NAME_)
             entry.name = perf_read_string_(&file->in);
-        else if (member == RUN)
+        else if (member == PERF_FIELD_RUN_)
             entry.run = perf_read_string_(&file->in);
-        else if (member == LEVEL)
+        else if (member == PERF_FIELD_LEVEL_)
             perf_read_level_(file, &entry);
         else
-            entry.figure[member - FIGURE] = perf_read_or_null_(file);
+            entry.figure[member - PERF_FIELD_FIGURE_] = perf_read_or_null_(file);
     }
     entry.to = file->in.at;
     if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
-        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
+        members.has[PERF_FIELD_FIGURE_ + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
         entry.kind = PERF_BASELINE_SCOPE;
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
@@ -1226,12 +1227,12 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 {
-    enum { TEXTS = 6, TIME = TEXTS, LOAD };
+    enum { PERF_FIELD_TEXTS_ = 6, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
     static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
                                         "time", "load", PERF_NULL_};
     perf_members_  members = {names, 0, {0}};
     perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
-    const char   **text[TEXTS];
+    const char   **text[PERF_FIELD_TEXTS_];
     int            member;
 
     text[0] = &run.id;
@@ -1242,9 +1243,9 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
     text[5] = &run.label;
     run.from = file->in.at;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member < TEXTS)
+        if (member < PERF_FIELD_TEXTS_)
             *text[member] = perf_read_string_(&file->in);
-        else if (member == TIME)
+        else if (member == PERF_FIELD_TIME_)
             run.time_s = perf_read_figure_(&file->in);
         else
             run.load = perf_read_figure_(&file->in);
@@ -1317,7 +1318,7 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
                                       const char *counter)
 {
-    enum { VERSION, RUNS, BENCHMARKS, SCOPES };
+    enum { PERF_FIELD_VERSION_, PERF_FIELD_RUNS_, PERF_FIELD_BENCHMARKS_, PERF_FIELD_SCOPES_ };
     static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
     perf_members_ members = {names, 0, {0}};
     size_t        element;
@@ -1329,16 +1330,16 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     if (!perf_reader_open_(&file->in, text, size))
         return;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == VERSION) {
+        if (member == PERF_FIELD_VERSION_) {
             version = perf_read_figure_(&file->in);
             (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
                                   PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
-            if (member == RUNS)
+            if (member == PERF_FIELD_RUNS_)
                 perf_read_run_of_(file);
-            else if (member == SCOPES)
+            else if (member == PERF_FIELD_SCOPES_)
                 perf_read_scope_of_(file);
             else
                 perf_read_loop_of_(file);
@@ -1346,7 +1347,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     }
     if (perf_read_peek_(&file->in))             /* something behind the end                       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
-    if (perf_read_need_(&file->in, members.has[VERSION], 0, PERF_EFORMAT))
+    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
         perf_read_link_(file);
 }
 
@@ -1584,12 +1585,13 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
 /* 1: that kind of row has a figure in this column of perf_row_numbers_. */
 PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
 {
-    enum { MEAN = 2, MIN = 3, MAX = 7, LAST = 8 };
+    enum { PERF_FIELD_MEAN_ = 2, PERF_FIELD_MIN_ = 3, PERF_FIELD_MAX_ = 7, PERF_FIELD_LAST_ = 8 };
 
     if (kind < PERF_KIND_COUNT_)
-        return column != LAST;
+        return column != PERF_FIELD_LAST_;
     if (kind == PERF_KIND_COUNT_)
-        return column == MEAN || column == MIN || column == MAX || column == LAST;
+        return column == PERF_FIELD_MEAN_ || column == PERF_FIELD_MIN_ ||
+               column == PERF_FIELD_MAX_ || column == PERF_FIELD_LAST_;
     return 0;
 }
 

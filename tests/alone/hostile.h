@@ -1,5 +1,5 @@
-/* Macros that real programs define before they include us: windows.h, X11, <complex.h>, and the
- * one-letter sizes of every CUDA tutorial.  A header that uses one of them as a name breaks.     */
+/* Macros that real programs define before they include us: windows.h, X11, <complex.h>, the
+ * one-letter sizes of every CUDA tutorial, autoconf's, and words of a program's own.  A header that uses one of them as a name breaks.     */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -26,6 +26,32 @@
 #define Success 0
 #define True 1
 #define False 0
+#define VERSION "1.0"
+#define PACKAGE "program"
+#define NAME "program"
+#define X 1
+#define Y 2
+#define ON 1
+#define OFF 0
+#define OK 0
+#define ERROR 1
+#define MAX 100
+#define MIN 1
+#define MEAN 2
+#define TIME 60
+#define LOAD 3
+#define RUN 1
+#define RUNS 10
+#define LAST 9
+#define STEP 2
+#define LEVEL 1
+#define SAMPLES 1000
+#define BASELINE 1
+#define SIZE 64
+#define COUNT 5
+#define BEGIN {
+#define END }
+#define DEBUG 1
 #define likely(x) (x)
 #define unlikely(x) (x)
 
