@@ -90,6 +90,7 @@ PERF_FN size_t import_path(import_list *list, const char *path, int depth)
 /* ---- github-action-benchmark: window.BENCHMARK_DATA = {"entries": {SUITE: [run ...]}} ---- */
 
 #define IMPORT_DATA_JS "window.BENCHMARK_DATA"
+#define IMPORT_UPDATE  "\"lastUpdate\":"        /* the action writes it first                    */
 
 /* A benchmark of a run, in our words; NULL: it has no name or value. */
 PERF_FN json_t *import_bench(const json_t *bench, const char *suite, int several, const char *run)
@@ -104,6 +105,8 @@ PERF_FN json_t *import_bench(const json_t *bench, const char *suite, int several
         return NULL;
     if (end && !end[5])
         len = (size_t)(end - unit);
+    if (unit && strchr(unit, '\t'))     /* Go: "ns/op", a tab, and what else stands in its line   */
+        len = strcspn(unit, "\t");
     return json_pack("{s:s+++, s:s%, s:s, s:[f]}", "name", several ? suite : "", several ? "/" : "",
                      name, "", "unit", unit ? unit : "", len, "run", run, "samples", value);
 }
@@ -167,11 +170,19 @@ PERF_FN json_t *import_data_object(const char *path, const char *text, size_t le
     return NULL;
 }
 
-/* 1: the text begins as a data.js. */
+/* 1: the text begins as a data.js, or as the same object in a file of JSON. */
 PERF_FN int import_is_data_js(const char *text, size_t len)
 {
-    return len >= sizeof IMPORT_DATA_JS &&
-           strncmp(text, IMPORT_DATA_JS, sizeof IMPORT_DATA_JS - 1) == 0;
+    size_t at = 1;
+
+    if (len < sizeof IMPORT_DATA_JS)
+        return 0;
+    if (strncmp(text, IMPORT_DATA_JS, sizeof IMPORT_DATA_JS - 1) == 0)
+        return 1;
+    while (at < len && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r'))
+        at++;
+    return text[0] == '{' && len - at >= sizeof IMPORT_UPDATE &&
+           strncmp(text + at, IMPORT_UPDATE, sizeof IMPORT_UPDATE - 1) == 0;
 }
 
 /* The same history as a document of ours, to be freed; NULL: the text is no whole data.js. */

@@ -160,6 +160,11 @@ def imports(c):
                        ('window.BENCHMARK_DATA = {"entries": {"a": [{"benches": [{"name": 1}, 2, {"name": "x", "value": "7"}]}, null]}}', "no value")):
         c.status(3, "history", c.file("bad.js", text), has=says)
         c.check(c.run("history", c.file("bad.js", text))[2].count("\n") == 1, f"one sentence for {text}")
+    real = DATA / "github_action.json"                  # of the action itself, with external-data-json-path
+    for file in (real, c.file("real.js", "window.BENCHMARK_DATA = " + real.read_text())):
+        out = c.status(0, "history", file, has="BenchmarkSum: +19.7 % since run 7 of 12 (06fedcba98, 2026-11-26)")
+        c.check("102.5 ns/op" not in out and out.count(" ns ") >= 2 and "BenchmarkSum - B/op" in out, out)
+    c.status(3, "history", c.file("bad.json", '{\n  "lastUpdate": 1795715561502,\n  "repoUrl": 3}'), has='it has no "entries"')
     (c.work / "nothing").mkdir()
     c.status(3, "history", c.work / "nothing", has="no results in the folder")
     asv = (folder / "00-env.json").read_text()
