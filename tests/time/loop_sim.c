@@ -1,6 +1,6 @@
 /* Do the loops say what is true on a clock and a machine that this file makes up?  Costs, noise, caches
  * that two variants share, and clocks that step, so that every number is known.
- *     loop_sim [SEED [few]]                         (default 1; printed; few: a fifth as often) */
+ *     loop_sim [SEED [few]]                         (default 1; printed; few: a tenth as often) */
 #define PERF_CLOCK_FN       sim_clock
 #define PERF_TEST_CPU_FN   sim_cpu             /* processor time of the thread (1), the process (2) */
 #define PERF_TEST_WAITS_FN sim_waits           /* how often the thread has waited by itself       */
@@ -1714,7 +1714,7 @@ static void the_same(int runs)
 
 int main(int argc, char **argv)
 {
-    int part = argc > 2 ? 5 : 1;                /* a fifth of the repetitions: for slow builds     */
+    int part = argc > 2 ? 10 : 1;               /* a tenth of the repetitions: for slow builds     */
 
     dice = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     printf("seed %lu\n", (unsigned long)dice);
