@@ -36,8 +36,8 @@
  *   perf_loop.h     how do the loops decide?  their engine
  *
  * Not behind this door, include them when you need them: perf_cuda.h (comes along in a CUDA or HIP
- * file), perf_gpu_bench.h, perf_kernel.h, perf_nvtx.h, perf_trace.h, perf_memory.h, perf_tally.h,
- * perf_diagnosis.h, perf_results.h, perf_export.h, perf_hlog.h (logs of histograms).
+ * file), perf_gpu_bench.h, perf_kernel.h, perf_cupti.h, perf_nvtx.h, perf_trace.h, perf_memory.h,
+ * perf_tally.h, perf_diagnosis.h, perf_results.h, perf_export.h, perf_hlog.h (logs of histograms).
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H
 #define PERF_H
@@ -706,7 +706,7 @@ typedef struct perf_verdict {
                                         /* library did not take the times                         */
     double        mean_ratio;           /* ratio of the means, of the p99, where they lie on the  */
     double        p99_ratio;            /* other side of the threshold than the answer; else 0    */
-    double        led_ratio;            /* after longer leads, where that withheld it; else 0     */
+    double        led_ratio;            /* after longer leads, where it is another; else 0        */
     char          text[400];            /* filled by perf_verdict_text                            */
 } perf_verdict;
 
@@ -933,7 +933,8 @@ PERF_FN void perf_clobber(void);
  * PERF_EINVAL, and the verdict's reason says so.                                                */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
-                                        /* rule on memory or throughput: PERF_EINVAL              */
+                                        /* rule on memory or throughput: PERF_EINVAL; on a count: */
+                                        /* too, unless perf_counters_loop() makes the loop count  */
     int      min_pairs;                 /* at least so many, if there is time; 0 -> 22 + variants */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0, control included; at least the first run of  */
@@ -1038,8 +1039,7 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
  *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race
- *   PERF_LOOP_GOES_ON_      counts an iteration; 0: the slice has ended                          */
+ *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race  */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -3213,10 +3213,14 @@ typedef struct perf_cell_ {
 } perf_cell_;
 #define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
 
-typedef struct perf_buckets_ {  /* counters of a cell, as many as its durations need              */
+/* Counters of a cell, as many as its durations need.  A block that is outgrown serves another cell
+ * of its thread later, so readers look again whose it is; `room` stays.                          */
+typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
+    struct perf_buckets_ *spare;        /* the next block that no cell has                        */
     uint64_t n[1];              /* [room]                                                         */
 } perf_buckets_;
+#define PERF_BLOCK_SIZES_ 28    /* see perf_block_size_                                           */
 
 typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */
@@ -3321,6 +3325,7 @@ typedef struct perf_recorder_ {
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
+    perf_buckets_ *spare[PERF_BLOCK_SIZES_];    /* outgrown blocks, by size                       */
 } perf_recorder_;
 
 /* ---- all images of the process ---- */
@@ -4296,6 +4301,7 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
+    uint32_t        heard_cupti;        /* 1: somebody looks at PERF_CUPTI                        */
 } perf_registry_;
 
 PERF_END_DECLS
@@ -4658,7 +4664,9 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Writable, as core files leave out the pages that nobody can write.   */
+ * that is gone becomes ~0.  Of a process that runs, a cell's counters are its own if it has the
+ * same `count` and `buckets` after they were read: an outgrown block serves another cell later.
+ * Writable, as core files leave out the pages that nobody can write.                             */
 PERF_COLD_FN_ void perf_layout_note_(void)
 {
     static size_t layout[] = {
@@ -5963,9 +5971,54 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
+/* Blocks of counters have 1 to 8 times 64 bytes, then four sizes an octave.  Rounds `units` of 64
+ * bytes up and returns the number of that size.                                                  */
+PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
+{
+    uint32_t octave = 0, steps;
+
+    while (*units > UINT32_C(8) << octave)
+        octave++;
+    steps = (*units + (UINT32_C(1) << octave) - 1) >> octave;
+    *units = steps << octave;
+    return steps - 1 + 4 * octave;
+}
+
+#define PERF_BLOCK_HEAD_ 2              /* counters that its header takes the place of            */
+
+/* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
+ * Whoever still reads the former sees a change no later than that it has another owner: hence the
+ * stores with release.                                                                           */
+PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
+{
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ + 7) / 8, i;
+    uint32_t       size = perf_block_size_(&units);
+    perf_buckets_ *b = t->spare[size];
+
+    if (!b) {
+        b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
+        if (b)
+            b->room = 8 * units - PERF_BLOCK_HEAD_;
+        return b;
+    }
+    t->spare[size] = b->spare;
+    for (i = 0; i < b->room; i++)
+        PERF_REL_(&b->n[i], UINT64_C(0));
+    return b;
+}
+
+PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
+{
+    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / 8;
+    uint32_t size = perf_block_size_(&units);
+
+    b->spare = t->spare[size];
+    t->spare[size] = b;
+}
+
 /* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
  * its thread holds the address of a late one, that count goes to the old block: calls and sums
- * have it, percentiles do not.                                                                   */
+ * have it, percentiles do not, or those of the cell that has the block then.                     */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
     perf_buckets_ *old = c->buckets;
@@ -5974,35 +6027,41 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buc
 
     PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, b->first));
     for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
-        to = &b->n[old->first - b->first + i];
+        to = &b->n[old->first + i - b->first];
         for (k = 0; k < PERF_LATE_; k++)
             if (t->late[k] == &old->n[i])
                 PERF_SET_(&t->late[k], to);
         PERF_ADD_(*to, old->n[i]);
     }
     PERF_REL_(&c->buckets, b);
+    if (old)
+        perf_buckets_give_(t, old);
 }
 
-/* Counters for the indexes from..to beside those there are; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)
+/* Is there a counter for this index? */
+PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
 {
-    perf_buckets_ *old = c->buckets, *b;
-    uint32_t       room = 7;                    /* with the header 64 bytes                       */
+    return b && index - b->first < b->room;
+}
 
-    if (old && from >= old->first && to < old->first + old->room)
+/* A counter for this index beside those there are; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    uint32_t       from = index, to = index + 1;
+    perf_buckets_ *old, *b;
+
+    if (perf_buckets_have_(c->buckets, index))
         return 1;
     if (!perf_grow_begin_(t))
         return 0;
+    old = c->buckets;                           /* of a signal handler, maybe                     */
     if (old && old->first < from)
         from = old->first;
-    if (old && old->first + old->room - 1 > to)
-        to = old->first + old->room - 1;
-    while (room < to - from + 1)
-        room = 2 * room + 1;
-    b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 8 * (room + 1)));
+    if (old && old->first + old->room > to)
+        to = old->first + old->room;
+    b = perf_buckets_take_(t, to - from);
     if (b) {
-        b->first = from - (room - (to - from + 1)) / 2;
-        b->room = room;
+        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
         perf_buckets_move_(t, c, b);
     }
     perf_grow_end_(t);
@@ -6130,7 +6189,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
     uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
 
-    if (!perf_buckets_room_(t, c, index, index))
+    if (!perf_buckets_room_(t, c, index))
         return 0;
     if (d < c->of.calls.min)
         PERF_SET_(&c->of.calls.min, d);
@@ -7288,19 +7347,49 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c;
 }
 
-/* Adds the counters of a cell's durations, with those that are still to be counted. */
+/* Which counters a cell has: those from `first` on; returns how many.  Its owner may move them, and
+ * another cell use their block: then the cell has another one, and all is read again.            */
+PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
+{
+    perf_buckets_ *b;
+    uint32_t       room;
+
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        if (!b)
+            return 0;
+        *first = PERF_ACQ_(&b->first);
+        room = b->room;
+    } while (PERF_ACQ_(&c->buckets) != b);
+    return room;
+}
+
+/* One of them, with what is still to be counted. */
+PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b;
+    uint64_t       n;
+    uint32_t       i, k;
+
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        i = index - PERF_ACQ_(&b->first);
+        n = i < b->room ? PERF_ACQ_(&b->n[i]) : 0;
+        for (k = 0; k < PERF_LATE_; k++)
+            n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
+    } while (PERF_ACQ_(&c->buckets) != b);
+    return n;
+}
+
+/* Adds the counters of a cell's durations. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
-    perf_buckets_ *b = PERF_ACQ_(&c->buckets);
-    uint32_t       i, k, at;
+    uint32_t first = 0, room = perf_cell_counters_(c, &first), i, at;
 
-    for (i = 0; b && i < b->room; i++) {
-        at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
-        if (at >= PERF_CELL_BUCKETS_)
-            continue;
-        sum->bucket[at] += PERF_GET_(&b->n[i]);
-        for (k = 0; k < PERF_LATE_; k++)
-            sum->bucket[at] += PERF_GET_(&t->late[k]) == &b->n[i];
+    for (i = 0; i < room; i++) {
+        at = first + i - PERF_CELL_BIAS_;       /* slack may reach below the first                */
+        if (at < PERF_CELL_BUCKETS_)
+            sum->bucket[at] += perf_cell_counter_(t, c, first + i);
     }
 }
 
@@ -7490,7 +7579,8 @@ typedef struct perf_evidence_ {
     double busy;                /* of a device, of that time; negative: none                      */
     double copies;              /* of its busy time: copying                                      */
     double starved;             /* of the part's time: the device had nothing to do               */
-    int    measured;            /* 1: by times of the device; 0: sums of scopes, may count twice  */
+    int    measured;            /* 0: sums of scopes, may count twice; 1: times of the device; 2: of
+                                 * all its work, also without marks                               */
 } perf_evidence_;
 
 /* What perf_registry_.put_diagnosis writes. */
@@ -13222,14 +13312,18 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
-    size_t length;
+    const perf_registry_ *r = perf_registry_get_();
+    const char           *cupti = "";
+    size_t                length;
 
+    if (r && PERF_GET_(&r->heard_cupti))
+        cupti = "PERF_CUPTI";
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
         *name = perf_environ_[(*at)++];
         length = PERF_LIBC_(strcspn)(*name, "=");
         if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
             !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(others, *name, length))
+            !perf_env_listed_(others, *name, length) && !perf_env_listed_(cupti, *name, length))
             return length;
     }
     return 0;
@@ -15002,7 +15096,8 @@ typedef struct perf_loop_state_ {
                                         /* after the timed slices: the next one that counts, as   */
                                         /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
     uint64_t       (*counted)(struct perf_loop_state_ *);
-    void            *counters;          /* of perf_counters.h                                     */
+    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
+    void           (*judge)(struct perf_loop_state_ *, perf_ab_result *);
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
@@ -15018,6 +15113,8 @@ typedef struct perf_loop_state_ {
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              longer;            /* 1: this round has longer leads                         */
+    int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
+    int              not_time;          /* 1: refused for no more than a rule that is not on time */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
     int              kept_by;           /* see perf_loop_by_                                      */
@@ -16474,6 +16571,18 @@ PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, p
     return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
+/* 1: two medians give the same answer, and so does one as far beyond the second as that is beyond
+ * the first, each by more than noise explains: their difference does not matter.                 */
+PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *s, perf_centre_ from,
+                                          perf_centre_ to)
+{
+    const double further = 2.0 * to.at - from.at;
+
+    return perf_race_alike_(s, from.at, to.at) && perf_race_alike_(s, to.at, further) &&
+           perf_race_margin_(s, from.at) > PERF_SURE_ * from.error &&
+           perf_race_margin_(s, further) > 2.0 * PERF_SURE_ * to.error;
+}
+
 /* 1: the second of a pair is faster, whichever it is, so that the answer depends on how often each
  * began: the pairs that each began lie on two sides of the threshold, well apart.                */
 PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
@@ -16551,16 +16660,16 @@ enum {
     PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
 };
 
-/* 1: longer leads change the ratio, or the second of a pair is always faster. */
-PERF_COLD_FN_ int perf_race_turns_matter_(const perf_loop_state_ *s, int i)
+/* 1: longer leads change the ratio.  To be lenient: only if it may reach the threshold. */
+PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int lenient)
 {
     const perf_centre_ usual = perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_);
     const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
 
-    if (longer.n >= PERF_LONGER_TELL_ && usual.n >= PERF_LONGER_TELL_ &&
-        perf_race_differ_(s, usual, longer, perf_race_trifle_(perf_race_margin_(s, usual.at))))
-        return 1;
-    return perf_race_order_matters_(s);
+    if (longer.n < PERF_LONGER_TELL_ || usual.n < PERF_LONGER_TELL_ ||
+        !perf_race_differ_(s, usual, longer, perf_race_trifle_(perf_race_margin_(s, usual.at))))
+        return 0;
+    return !lenient || !perf_race_beyond_doubt_(s, usual, longer);
 }
 
 /* What too few pairs mean: slow rounds, and loops that shall end at once, wait for no more. */
@@ -16583,7 +16692,8 @@ PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *s, int i)
         return PERF_NO_OBJECTION_;
     if (early.n < 5 || late.n < 5)
         return perf_race_cannot_tell_(s);
-    if (perf_race_differ_(s, early, late, perf_race_trifle_(perf_race_margin_(s, late.at))))
+    if (perf_race_differ_(s, early, late, perf_race_trifle_(perf_race_margin_(s, late.at))) &&
+        !perf_race_beyond_doubt_(s, early, late))
         return PERF_RATIO_DRIFTS_;
     return PERF_NO_OBJECTION_;
 }
@@ -16648,12 +16758,6 @@ PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *s)
     return slowest;
 }
 
-/* 1: a slice is as long as the longest lead, so it leads itself. */
-PERF_FN int perf_race_leads_itself_(const perf_loop_state_ *s)
-{
-    return perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_;
-}
-
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
 {
@@ -16665,7 +16769,7 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
         least = PERF_LONGER_HURRIED_;
     if (s->ask.control < 0 || s->running < 2)
         return PERF_NO_OBJECTION_;
-    if (perf_race_turns_matter_(s, i))
+    if (perf_race_leads_matter_(s, i, s->lenient) || perf_race_order_matters_(s))
         return PERF_TURNS_MATTER_;
     drifts = perf_race_drifts_(s, i);
     if (drifts != PERF_NO_OBJECTION_)
@@ -16826,6 +16930,7 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
     if (full) {
         if (perf_race_interval_open_(s))
             return 0;
+        s->lenient = took > 0.5e9 * s->opts.max_seconds;
         objection = perf_race_gravest_(s);
         s->few_longer = objection == PERF_TOO_FEW_;
         if (objection >= PERF_RATIO_DRIFTS_)
@@ -16922,10 +17027,12 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     s->left_to_warm = 2;
     s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
-    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
-        (kind == 3 && !s->typical) || m >= PERF_METRIC_MEMORY)
+    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range || (kind > 2 && !s->typical))
         (void)perf_loop_stop_(s, PERF_EINVAL);
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
+    s->not_time = m >= PERF_METRIC_MEMORY && !s->refused;
+    if (s->not_time)
+        perf_loop_refuse_(s, "opts.accept is not on time; A/B loops that count may judge counts");
     return perf_loop_new_(s);
 }
 
@@ -17006,16 +17113,6 @@ PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, i
     return perf_objection_text_(objection);
 }
 
-/* The ratio of variant i after longer leads; 0: there is none. */
-PERF_COLD_FN_ double perf_race_longer_ratio_(const perf_loop_state_ *s, int i)
-{
-    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
-
-    if (!longer.n)
-        return 0.0;
-    return perf_exp_(longer.at);
-}
-
 /* 1: an answer would have needed no leads, but for a ratio that is another by far. */
 PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *s)
 {
@@ -17066,22 +17163,27 @@ PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdi
 /* Withholds the verdict on variant i, or explains why there is none. */
 PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
-    const int decided = v->decision != PERF_INCONCLUSIVE;
-    double    missing;
-    int       objection;
+    const int    decided = v->decision != PERF_INCONCLUSIVE;
+    perf_centre_ longer;
+    double       missing;
+    int          objection;
 
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
+    s->lenient = 1;
     objection = perf_race_objection_(s, i);
-    if (objection == PERF_TOO_FEW_ && perf_race_leads_itself_(s))
-        objection = PERF_NO_OBJECTION_; /* and time is over                                       */
-    s->entry[i].control_ratio = perf_race_longer_ratio_(s, i);
+    if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_)
+        objection = PERF_NO_OBJECTION_; /* a slice leads itself, and time is over                 */
+    longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    if (longer.n)
+        s->entry[i].control_ratio = perf_exp_(longer.at);
+    if (objection == PERF_TURNS_MATTER_ || (decided && objection != PERF_NO_OBJECTION_) ||
+        (decided && s->ask.control > 0 && perf_race_leads_matter_(s, i, 0)))
+        v->led_ratio = s->entry[i].control_ratio;
     if (decided && objection != PERF_NO_OBJECTION_) {
         s->arm[i].objection = objection;
-        v->led_ratio = s->entry[i].control_ratio;
         perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
     } else if (!decided && objection == PERF_TURNS_MATTER_) {
-        v->led_ratio = s->entry[i].control_ratio;
         v->reason = perf_race_objects_(s, i, objection);
         v->pairs_needed = PERF_INF_;
     } else if (!decided && s->ended) {
@@ -17252,11 +17354,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         return r;
     }
     both = perf_race_found_(s, left);
-    for (i = 0; i < 2; i++) {
-        n[i] = 0;                               /* after a failure, or where it did not run       */
-        if (both.rounds)
-            n[i] = s->arm[i].count;
-    }
+    for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
+        n[i] = both.rounds ? s->arm[i].count : 0;
     r.verdict = s->entry[1].verdict;
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
@@ -17280,6 +17379,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     }
     r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
     r.turns_ratio = s->arm[1].turns_ratio;
+    if (s->judge)
+        s->judge(s, &r);
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;
@@ -17908,6 +18009,1043 @@ PERF_END_DECLS
 #endif /* PERF_NVTX_H */
 #endif
 #if PERF_ALL || defined(PERF_MAIN)
+/* ==== perf_counters.h ==== */
+/* perf_counters.h - what did the processor do: instructions, cycles, branches, misses.
+ *
+ *     perf_counters c = perf_counters_open(NULL);  // of this thread
+ *     perf_counters_start(&c);
+ *     work();
+ *     perf_counters_stop(&c);
+ *     puts(perf_counters_text(&c));            // "1204 instructions, 530 cycles, IPC 2.27, ..."
+ *     perf_counters_close(&c);
+ *
+ * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
+ * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
+ * faults, context switches and processor time at best.  docs/counters.md has the whole story.
+ * Optional: only files that count include it.
+ * Sections (search for ">>"):  counters  loops  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_COUNTERS_H
+#define PERF_COUNTERS_H
+
+/* ==== perf_proc.h ==== */
+/* perf_proc.h - numbers that Linux tells in files of /proc.
+ *
+ *     uint64_t up[2];
+ *     perf_proc_read_(0, "uptime", up, 2);         // "1234.56": 1234 and 56
+ *
+ * For the library itself.  Elsewhere such files are missing: all numbers are 0.
+ * Sections (search for ">>"):  config  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_PROC_H
+#define PERF_PROC_H
+
+#include <stdio.h>
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_PROC_              /* our tests have one of their own                                */
+#define PERF_PROC_ "/proc/"
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
+{
+    char        text[512];
+    perf_out_   o = perf_out_open_(text, sizeof text);
+    const char *s;
+    FILE       *f;
+    int         at = 0;
+
+    perf_put_(&o, PERF_PROC_);
+    if (thread) {
+        perf_put_(&o, "self/task/");
+        perf_put_u64_(&o, thread);
+        perf_put_char_(&o, '/');
+    }
+    perf_put_(&o, file);
+    f = fopen(text, "r");
+    text[0] = '\0';
+    if (f) {
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
+        (void)fclose(f);
+    }
+    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    s = PERF_LIBC_(strrchr)(text, ')');
+    if (!s)
+        s = text;
+    for (; *s && at < room; s++) {
+        if (*s >= '0' && *s <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
+            at += s[1] < '0' || s[1] > '9';
+        }
+    }
+}
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
+PERF_COLD_FN_ uint64_t perf_age_ns_(void)
+{
+    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+
+    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    if (!hz)
+        return 0;
+    began = stat[18] * (1000000000 / hz);
+    up[0] = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || up[0] < began)
+        return 0;
+    return up[0] - began;
+}
+
+#else
+#define perf_age_ns_() UINT64_C(0)
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_PROC_H */
+/* ==== perf_counters.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>counters ------------------------------------------------------------------------------------
+ * All counters in one list: X(name, text, kind and number of the kernel, leader of its group).
+ * The kernel puts a group onto the processor as a whole, so ratios within one are fair.          */
+#define PERF_COUNTER_LIST_(X)                                                                     \
+    X(PERF_COUNTER_INSTRUCTIONS, "instructions", PERF_HARDWARE_, 1, PERF_COUNTER_INSTRUCTIONS)    \
+    X(PERF_COUNTER_CYCLES, "cycles", PERF_HARDWARE_, 0, PERF_COUNTER_INSTRUCTIONS)                \
+    X(PERF_COUNTER_BRANCHES, "branches", PERF_HARDWARE_, 4, PERF_COUNTER_BRANCHES)                \
+    X(PERF_COUNTER_BRANCH_MISSES, "branch misses", PERF_HARDWARE_, 5, PERF_COUNTER_BRANCHES)      \
+    X(PERF_COUNTER_L1D_MISSES, "L1d misses", PERF_CACHE_, 0x10000, PERF_COUNTER_L1D_MISSES)       \
+    X(PERF_COUNTER_LLC_MISSES, "LLC misses", PERF_CACHE_, 0x10002, PERF_COUNTER_L1D_MISSES)       \
+    X(PERF_COUNTER_PAGE_FAULTS, "page faults", PERF_SOFTWARE_, 2, PERF_COUNTER_PAGE_FAULTS)       \
+    X(PERF_COUNTER_SWITCHES, "context switches", PERF_SOFTWARE_, 3, PERF_COUNTER_SWITCHES)        \
+    X(PERF_COUNTER_MIGRATIONS, "migrations", PERF_SOFTWARE_, 4, PERF_COUNTER_MIGRATIONS)          \
+    X(PERF_COUNTER_TASK_CLOCK, "ns of processor time", PERF_SOFTWARE_, 1, PERF_COUNTER_TASK_CLOCK)
+
+#define PERF_COUNTER_ENUM_(name, text, kind, number, leader) name,
+/* L1d, LLC: loads that missed the first, the last level of the caches.  Migrations: changes of the
+ * core.  The last four are the system's own and need no counter of the processor.                */
+typedef enum perf_counter {
+    PERF_COUNTER_LIST_(PERF_COUNTER_ENUM_)
+    PERF_COUNTER_COUNT                  /* how many there are                                     */
+} perf_counter;
+#undef PERF_COUNTER_ENUM_
+
+typedef struct perf_counters_opts {     /* zero = default                                         */
+    uint32_t which;                     /* bits 1u << PERF_COUNTER_CYCLES ...; 0 -> all           */
+    int      threads;                   /* 1: also threads and processes that begin after open;   */
+                                        /* faults, switches and time are then of the process      */
+    int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
+    int      process;                   /* pid of a child that has not called exec: it is counted */
+                                        /* from there, with its children; the caller's own pid:   */
+                                        /* all that this thread starts later, each from its exec; */
+                                        /* 0: the calling thread                                  */
+} perf_counters_opts;
+
+/* One counter, for the library. */
+typedef struct perf_counter_ {
+    int      how;                       /* PERF_BY_EVENT_ ...                                     */
+    int      fd;                        /* -1: none                                               */
+    int      leads;                     /* 1: first of its group                                  */
+    int      error;                     /* errno of the system's refusal; 0: none                 */
+    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor       */
+} perf_counter_;
+
+/* Read its upper half; the library writes it all.  One thread uses it at a time. */
+typedef struct perf_counters {
+    double      value[PERF_COUNTER_COUNT];  /* from start to stop; NaN: missing                   */
+    double      share[PERF_COUNTER_COUNT];  /* of that time that it was counted: 1 all of it;     */
+                                        /* less: others had the counter, so the value is scaled   */
+                                        /* up; 0: missing                                         */
+    perf_counters_opts opts;            /* what really counts                                     */
+    perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
+    char        text[1000];             /* of perf_counters_text and perf_counters_why            */
+    perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
+    int         process, counting;
+    struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
+} perf_counters;
+
+/* Opens counters, which do not count yet; opts NULL: defaults.  Takes up to seven file descriptors
+ * (closed on exec) until perf_counters_close.  Counts the thread that calls it.  Some 50 us.     */
+PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
+
+/* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
+ * after fork the child opens its own.  A child of opts.process needs no start.                   */
+PERF_FN perf_status perf_counters_start(perf_counters *c);
+
+/* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
+ * counter is missing.  It may start again: each stop tells what came after the last start.       */
+PERF_FN perf_status perf_counters_stop(perf_counters *c);
+
+/* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
+PERF_FN void perf_counters_close(perf_counters *c);
+
+/* Why a counter is missing, as a sentence in c->text; NULL: it is not missing. */
+PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which);
+
+/* One line of English into c->text, which it returns: what was counted, instructions per cycle
+ * (IPC), what was scaled, what is missing and why.  NULL gives "".                               */
+PERF_FN const char *perf_counters_text(perf_counters *c);
+
+/* >>loops: what an iteration costs in instructions, cycles, branches, misses --------------------
+ *
+ *     perf_counters c = perf_counters_open(NULL);
+ *     perf_ab ab = perf_ab_begin("sum", NULL);
+ *     perf_counters_loop(&c, &ab);
+ *     while ((v = perf_ab_next(&ab)) >= 0) { ... }
+ *     perf_rule rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_INSTRUCTIONS);
+ *     perf_verdict v = perf_counters_judge(&c, &rule);         // instructions down >= 5 %
+ *     perf_ab_result r = perf_ab_end(&ab);                     // what time says
+ *     perf_counters_close(&c);
+ *
+ * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
+ * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
+ * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
+ * the variant of an A/B loop counts as its body, and verdicts allow for two instructions of it.
+ * The median of each count is in the report and in files, as counters of the loop.
+ *
+ * Or in one: opts.accept.rule of perf_ab_begin is on a count.  Such a loop runs only if it counts;
+ * r.verdict is then the one on the count, and time is measured beside it.                        */
+
+/* Makes a bench or A/B loop count: after its begin, before its first next.  Up to 12 rounds, and no
+ * more than a tenth of max_seconds after the third; threads that the body starts count with
+ * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
+ * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
+ * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
+ * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
+PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
+
+/* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
+ * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
+ * one and the loop's own are.  INCONCLUSIVE if the counter is missing; then v.reason says why and
+ * points into c->text.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no A/B loop. */
+PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of the kernel       */
+
+/* Who tells a counter, or why nobody does. */
+enum { PERF_NOT_ASKED_, PERF_BY_EVENT_, PERF_BY_SYSTEM_, PERF_REFUSED_, PERF_NEVER_RAN_,
+       PERF_NO_SYSTEM_, PERF_COUNTERS_OFF_ };
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#define PERF_SYS_EVENT_OPEN_ 298L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
+#define PERF_SYS_EVENT_OPEN_ 241L
+#else
+#define PERF_SYS_EVENT_OPEN_ 0L                 /* 0: none here                                   */
+#endif
+
+#define PERF_COUNTER_TEXT_(name, text, kind, number, leader) text,
+PERF_FN const char *perf_counter_name_(int which)
+{
+    static const char *const texts[] = {PERF_COUNTER_LIST_(PERF_COUNTER_TEXT_) ""};
+
+    return texts[which];
+}
+#undef PERF_COUNTER_TEXT_
+
+/* ---- the kernel's interface ---- */
+
+#if PERF_SYS_EVENT_OPEN_
+#define PERF_EVENT_ENABLE_   0x2400ul           /* numbers of <linux/perf_event.h>                */
+#define PERF_EVENT_DISABLE_  0x2401ul
+#define PERF_EVENT_GROUP_    1
+#define PERF_EVENT_CLOEXEC_  8ul
+#define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
+#define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
+#define PERF_EVENT_INHERIT_  0x2u
+#define PERF_EVENT_NO_KERNEL_ 0x60u             /* nor hypervisor                                 */
+#define PERF_EVENT_AT_EXEC_  0x1000u
+
+typedef struct perf_event_attr_ {               /* the kernel's first version of it               */
+    uint32_t type, size;
+    uint64_t config, period, sample_type, read_format, flags;
+    uint32_t wakeup, breakpoint;
+    uint64_t config1;
+} perf_event_attr_;
+
+extern int perf_event_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+
+/* A new descriptor, or minus errno. */
+PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, int group)
+{
+    long fd = perf_syscall_(PERF_SYS_EVENT_OPEN_, attr, PERF_CAST_(long, process), -1L,
+                            PERF_CAST_(long, group), PERF_EVENT_CLOEXEC_);
+
+    return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
+}
+
+/* Value, ns enabled, ns running.  0: they cannot be read. */
+PERF_FN int perf_event_read_(int fd, uint64_t *at)
+{
+    return perf_fd_read_(fd, at, 3 * sizeof *at) == PERF_CAST_(long, 3 * sizeof *at);
+}
+
+/* Opens counter `which`, in its group if that is open and has room. */
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
+                                      int leader)
+{
+    perf_counter_ *one = &c->own[which];
+    const int      group = leader == which ? -1 : c->own[leader].fd;
+    const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
+
+    attr.size = PERF_CAST_(uint32_t, sizeof attr);
+    attr.read_format = PERF_EVENT_TIMES_;
+    attr.flags = PERF_EVENT_DISABLED_;
+    if (c->opts.threads || c->opts.process)
+        attr.flags |= PERF_EVENT_INHERIT_;
+    if (c->opts.process)
+        attr.flags |= PERF_EVENT_AT_EXEC_;
+    if (!c->opts.kernel && !of_kernel)              /* these happen in the kernel alone           */
+        attr.flags |= PERF_EVENT_NO_KERNEL_;
+    one->fd = perf_event_open_(&attr, c->opts.process, group);
+    one->leads = group < 0;
+    if (one->fd < 0 && group >= 0) {                /* no room in the group: alone                */
+        one->fd = perf_event_open_(&attr, c->opts.process, -1);
+        one->leads = 1;
+    }
+    one->how = PERF_BY_EVENT_;
+    if (one->fd < 0) {
+        one->error = -one->fd;
+        one->fd = -1;
+        one->how = PERF_REFUSED_;
+    }
+}
+
+/* Starts or stops all.  The group of instructions starts last and stops first. */
+PERF_FN void perf_counters_switch_(perf_counters *c, int on)
+{
+    unsigned long order = PERF_EVENT_DISABLE_;
+    int           i, which;
+
+    if (on)
+        order = PERF_EVENT_ENABLE_;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        which = i;
+        if (on)
+            which = PERF_COUNTER_COUNT - 1 - i;
+        if (c->own[which].fd >= 0 && c->own[which].leads)
+            (void)perf_event_ioctl_(c->own[which].fd, order, PERF_EVENT_GROUP_);
+    }
+}
+#else
+typedef struct perf_event_attr_ {
+    uint32_t type;
+    uint64_t config;
+} perf_event_attr_;
+#define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
+#define perf_counters_switch_(c, on) ((void)0)
+
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
+                                      int leader)
+{
+    (void)attr, (void)leader;
+    c->own[which].how = PERF_NO_SYSTEM_;
+}
+#endif
+
+/* What the system tells without a counter, of this thread or of the process.  1: it does. */
+PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
+{
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+    const int          who = !c->opts.threads;      /* RUSAGE_SELF 0, RUSAGE_THREAD 1             */
+
+    if (c->opts.process)
+        return 0;
+    if (which == PERF_COUNTER_TASK_CLOCK) {
+        *value = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);     /* or of this thread          */
+        return *value != 0;
+    }
+    if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
+        return 0;
+    if (perf_getrusage_(who, &u))
+        return 0;
+    *value = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
+    if (which == PERF_COUNTER_PAGE_FAULTS)
+        *value = PERF_CAST_(uint64_t, u.minflt + u.majflt);
+    return 1;
+#else
+    (void)c, (void)which, (void)value;
+    return 0;
+#endif
+}
+
+/* ---- open, start, stop, close ---- */
+
+typedef struct perf_counter_kind_ {
+    uint32_t type;
+    uint64_t number;
+    int      leader;
+} perf_counter_kind_;
+
+#define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
+PERF_COLD_FN_ void perf_counter_begin_(perf_counters *c, int which)
+{
+    static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
+    perf_event_attr_                attr;
+
+    PERF_LIBC_(memset)(&attr, 0, sizeof attr);
+    attr.type = kinds[which].type;
+    attr.config = kinds[which].number;
+    if (PERF_DISABLE)
+        c->own[which].how = PERF_COUNTERS_OFF_;
+    else if (perf_counter_system_(c, which, c->own[which].at))
+        c->own[which].how = PERF_BY_SYSTEM_;
+    else
+        perf_counter_open_(c, which, attr, kinds[which].leader);
+}
+#undef PERF_COUNTER_KIND_
+
+PERF_FN int perf_counter_is_counted_(const perf_counter_ *one)
+{
+    return one->how == PERF_BY_EVENT_ || one->how == PERF_BY_SYSTEM_;
+}
+
+PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
+{
+    perf_counters c;
+    int           i;
+
+    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    if (opts)
+        c.opts = *opts;
+    if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
+        c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
+    c.process = PERF_CAST_(int, perf_process_id_());
+    c.counting = c.opts.process != 0;
+    c.status = PERF_ENODATA;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        c.own[i].fd = -1;
+        c.value[i] = PERF_NAN_;
+        if (c.opts.which & (1u << i))
+            perf_counter_begin_(&c, i);
+        if (perf_counter_is_counted_(&c.own[i]))
+            c.status = PERF_OK;
+    }
+    if (PERF_DISABLE)
+        c.status = PERF_EDISABLED;
+    return c;
+}
+
+/* The counter's readings now.  0: they cannot be had. */
+PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
+{
+    const perf_counter_ *one = &c->own[which];
+
+    if (one->how == PERF_BY_SYSTEM_)
+        return perf_counter_system_(c, which, at);
+    return one->fd >= 0 && perf_event_read_(one->fd, at);
+}
+
+PERF_FN perf_status perf_counters_start(perf_counters *c)
+{
+    int i;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
+        return PERF_ESTATE;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++)
+        (void)perf_counter_read_(c, i, c->own[i].at);
+    c->counting = 1;
+    perf_counters_switch_(c, 1);
+    return c->status;
+}
+
+/* What a counter has counted since start, scaled up by the share of the time that it ran. */
+PERF_FN void perf_counter_count_(perf_counters *c, int which)
+{
+    perf_counter_ *one = &c->own[which];
+    uint64_t       now[3];
+    double         enabled, running, value;
+
+    c->value[which] = PERF_NAN_;
+    c->share[which] = 0.0;
+    if (one->how == PERF_NEVER_RAN_)                /* in the last turn                           */
+        one->how = PERF_BY_EVENT_;
+    if (!perf_counter_is_counted_(one) || !perf_counter_read_(c, which, now))
+        return;
+    value = PERF_CAST_(double, now[0] - one->at[0]);
+    if (one->how == PERF_BY_SYSTEM_) {
+        c->value[which] = value;
+        c->share[which] = 1.0;
+        return;
+    }
+    enabled = PERF_CAST_(double, now[1] - one->at[1]);
+    running = PERF_CAST_(double, now[2] - one->at[2]);
+    if (!(running > 0.0)) {
+        one->how = PERF_NEVER_RAN_;
+        return;
+    }
+    c->share[which] = running < enabled ? running / enabled : 1.0;
+    c->value[which] = value / c->share[which];
+}
+
+PERF_FN perf_status perf_counters_stop(perf_counters *c)
+{
+    int i;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || !c->counting || c->process != PERF_CAST_(int, perf_process_id_()))
+        return PERF_ESTATE;
+    perf_counters_switch_(c, 0);
+    c->counting = 0;
+    c->status = PERF_ENODATA;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        perf_counter_count_(c, i);
+        if (c->share[i] > 0.0)
+            c->status = PERF_OK;
+    }
+    return c->status;
+}
+
+PERF_FN void perf_counters_close(perf_counters *c)
+{
+    int i;
+
+    if (!c || !c->process)
+        return;
+    PERF_FREE(c->counts);
+    c->counts = PERF_NULL_;
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+#if PERF_SYS_EVENT_OPEN_
+        if (c->own[i].fd >= 0)
+            (void)perf_close_(c->own[i].fd);
+#endif
+        c->own[i].fd = -1;
+    }
+    c->process = c->counting = 0;
+}
+
+/* ---- words ---- */
+
+/* Why the system refused: from errno, and from what the kernel allows. */
+PERF_COLD_FN_ void perf_put_refusal_(perf_out_ *o, const perf_counters *c, int which)
+{
+    const int error = c->own[which].error;
+    uint64_t  paranoid = 0, most = 2;               /* of perf_event_paranoid                     */
+
+    if (c->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
+        most = 1;
+
+    switch (error) {
+    case 1:                                         /* EPERM, EACCES                              */
+    case 13:
+        perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
+        if (paranoid > most) {
+            perf_put_(o, "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is ");
+            perf_put_u64_(o, paranoid);
+        } else {
+            perf_put_(o, "a sandbox forbids it (seccomp of a container, or a security module)");
+        }
+        break;
+    case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
+    case 19:
+    case 22:
+    case 95:
+        perf_put_(o, "this processor does not count it, or a virtual machine hides the counter");
+        break;
+    case 3:
+        perf_put_(o, "there is no such process");
+        break;
+    case 16:
+        perf_put_(o, "another program has taken the counter for itself");
+        break;
+    case 23:
+    case 24:
+        perf_put_(o, "too many files are open: see ulimit -n");
+        break;
+    case 38:
+        perf_put_(o, "the kernel, or a sandbox, has no perf_event_open");
+        break;
+    default:
+        perf_put_(o, "perf_event_open failed with error ");
+        perf_put_u64_(o, PERF_CAST_(uint64_t, error));
+    }
+}
+
+PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
+{
+    switch (c->own[which].how) {
+    case PERF_NOT_ASKED_:
+        perf_put_(o, "it was not asked for");
+        break;
+    case PERF_REFUSED_:
+        perf_put_refusal_(o, c, which);
+        break;
+    case PERF_NEVER_RAN_:
+        perf_put_(o, "it never had its turn: others used the processor's counters, "
+                     "or the time was too short");
+        break;
+    case PERF_NO_SYSTEM_:
+        perf_put_(o, "only 64-bit Linux tells it");
+        break;
+    case PERF_COUNTERS_OFF_:
+        perf_put_(o, perf_status_text(PERF_EDISABLED));
+        break;
+    default:
+        perf_put_(o, "it was never started, or could not be read");
+    }
+}
+
+/* 1: a value is there, or is to come. */
+PERF_FN int perf_counter_is_here_(const perf_counters *c, int which)
+{
+    if (c->share[which] > 0.0)
+        return 1;
+    return c->counting && perf_counter_is_counted_(&c->own[which]);
+}
+
+PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which)
+{
+    perf_out_ o;
+
+    if (!c)
+        return "there are no counters";
+    if (which >= PERF_COUNTER_COUNT)
+        return "there is no such counter";
+    if (perf_counter_is_here_(c, PERF_CAST_(int, which)))
+        return PERF_NULL_;
+    o = perf_out_open_(c->text, sizeof c->text);
+    perf_put_missing_(&o, c, PERF_CAST_(int, which));
+    return c->text;
+}
+
+/* "1204 instructions"; whole numbers, as scaled ones are no more exact. */
+PERF_COLD_FN_ void perf_put_counted_(perf_out_ *o, const perf_counters *c, int which)
+{
+    perf_put_fixed_(o, c->value[which], 0);
+    perf_put_char_(o, ' ');
+    perf_put_(o, perf_counter_name_(which));
+    if (c->share[which] < 0.9995) {
+        perf_put_number_(o, " (scaled: counted ", 100.0 * c->share[which], 1);
+        perf_put_(o, " % of the time)");
+    }
+}
+
+/* 1: both are missing for the same reason. */
+PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *c, int i, int j)
+{
+    char      text[2][200];
+    perf_out_ o;
+
+    if (c->own[i].how != c->own[j].how || c->own[i].error != c->own[j].error)
+        return 0;
+    o = perf_out_open_(text[0], sizeof text[0]);
+    perf_put_missing_(&o, c, i);
+    o = perf_out_open_(text[1], sizeof text[1]);
+    perf_put_missing_(&o, c, j);
+    return !PERF_LIBC_(strcmp)(text[0], text[1]);
+}
+
+/* "; no branches, branch misses: this processor does not count it", one for each reason. */
+PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, const char *lead)
+{
+    uint32_t said = 0;
+    int      i, j;
+
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if ((said & (1u << i)) || c->own[i].how == PERF_NOT_ASKED_ || perf_counter_is_here_(c, i))
+            continue;
+        perf_put_(o, lead);
+        lead = "; no ";
+        perf_put_(o, perf_counter_name_(i));
+        for (j = i + 1; j < PERF_COUNTER_COUNT; j++) {
+            if (perf_counter_is_here_(c, j) || !perf_missing_alike_(c, i, j))
+                continue;
+            said |= 1u << j;
+            perf_put_(o, ", ");
+            perf_put_(o, perf_counter_name_(j));
+        }
+        perf_put_(o, ": ");
+        perf_put_missing_(o, c, i);
+    }
+}
+
+PERF_FN const char *perf_counters_text(perf_counters *c)
+{
+    perf_out_   o;
+    const char *lead = "";
+    int         i;
+
+    if (!c)
+        return "";
+    o = perf_out_open_(c->text, sizeof c->text);
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if (!(c->share[i] > 0.0))
+            continue;
+        perf_put_(&o, lead);
+        lead = ", ";
+        perf_put_counted_(&o, c, i);
+        if (i == PERF_COUNTER_CYCLES && c->value[i] > 0.0 &&
+            c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0)
+            perf_put_number_(&o, ", IPC ", c->value[PERF_COUNTER_INSTRUCTIONS] / c->value[i], 2);
+    }
+    perf_put_all_missing_(&o, c, *lead ? "; no " : "no ");
+    return c->text;
+}
+
+/* ---- loops ---- */
+
+enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_LEAST_ = 3, PERF_COUNT_IDLE_ = 4096 };
+
+/* What the slices of a loop have counted. */
+typedef struct perf_counts_ {
+    perf_loop_state_ *state;
+    uint64_t began;                     /* perf_now() of the first counted slice                  */
+    int      arms, rounds;              /* rounds: complete ones                                  */
+    int      turn;                      /* of the round under way: slices begun                   */
+    int      first;                     /* the arm that begins it                                 */
+    int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
+    int      arm;                       /* its arm                                                */
+    int      pauses;                    /* 1: the body pauses, so nothing is counted              */
+    perf_compare_opts accept;           /* of the loop, where its rule is on a count              */
+    double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
+    double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
+    double   value[2][PERF_COUNTER_COUNT][PERF_COUNT_ROUNDS_];  /* an iteration, with the loop's  */
+} perf_counts_;
+
+/* The fewest iterations whose half is one: a body that takes long runs twice and once. */
+PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
+{
+    return arm->batch < 2 ? 2 : arm->batch;
+}
+
+/* The next slice of the round: each arm with n iterations, then with half of them. */
+PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
+{
+    perf_loop_state_ *s = k->state;
+    uint64_t          batch;
+
+    k->arm = k->first;
+    if (k->turn >= 2)
+        k->arm = k->arms - 1 - k->first;
+    k->full = !(k->turn & 1);
+    k->turn++;
+    batch = perf_count_batch_(&s->arm[k->arm]);
+    if (!k->full)
+        batch /= 2;
+    s->arm[k->arm].runs += batch;
+    if (s->opts.before)
+        s->opts.before(s->opts.user, k->arm);
+    (void)perf_counters_start(c);
+    return 64 * batch + PERF_CAST_(uint64_t, k->arm);
+}
+
+/* A slice has ended: keeps it, or what it leaves of the one before. */
+PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
+{
+    const uint64_t batch = perf_count_batch_(&k->state->arm[k->arm]);
+    const double   iterations = PERF_CAST_(double, batch - batch / 2);
+    int            i;
+
+    (void)perf_counters_stop(c);
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if (k->full)
+            k->whole[i] = c->value[i];
+        else
+            k->value[k->arm][i][k->rounds] = (k->whole[i] - c->value[i]) / iterations;
+    }
+}
+
+/* 1: there are rounds enough, or no more time. */
+PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
+{
+    const double most = 1e8 * k->state->opts.max_seconds;
+
+    if (k->rounds >= PERF_COUNT_ROUNDS_)
+        return 1;
+    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
+}
+
+/* The median of a count, an iteration, less what the loop itself takes.  NaN: fewer than three
+ * rounds have it, as other counters had its place in the processor.                              */
+PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
+{
+    const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
+    int          i, count = 0;
+
+    for (i = 0; i < k->rounds; i++)
+        count += !perf_is_nan_(k->value[arm][which][i]);
+    if (count < PERF_COUNT_LEAST_)
+        return PERF_NAN_;
+    return median > idle ? median - idle : 0.0;
+}
+
+/* "instructions", of an A/B loop "instructions, candidate".  A number that the body itself gave
+ * under this name stays.                                                                         */
+PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *name, double value)
+{
+    static const char *const arms[] = {", baseline", ", candidate"};
+    perf_loop_              *loop = &k->state->loop;
+    char                     title[sizeof loop->counter[0]];
+    perf_out_                o = perf_out_open_(title, sizeof title);
+    int                      i = 0;
+
+    perf_put_(&o, name);
+    if (k->arms > 1)
+        perf_put_(&o, arms[arm]);
+    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+           PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
+        i++;
+    if (i == PERF_COUNTERS_ || loop->counter[i][0] || perf_is_nan_(value))
+        return;
+    PERF_LIBC_(memcpy)(loop->counter[i], title, sizeof title);
+    loop->value[i] = value;
+}
+
+/* Hands the medians to the loop, for reports and files. */
+PERF_COLD_FN_ void perf_count_show_all_(const perf_counts_ *k)
+{
+    double instructions, cycles;
+    int    arm, i;
+
+    for (arm = 0; arm < k->arms; arm++) {
+        for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
+            perf_count_show_(k, arm, perf_counter_name_(i),
+                             perf_count_median_(k, arm, i, k->idle[i]));
+        instructions = perf_count_median_(k, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
+        cycles = perf_count_median_(k, arm, PERF_COUNTER_CYCLES, 0.0);
+        if (cycles > 0.0)
+            perf_count_show_(k, arm, "IPC", instructions / cycles);
+    }
+}
+
+/* The engine asks for the next slice that counts; 0: enough. */
+PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
+{
+    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
+    perf_counts_  *k = c->counts;
+
+    if (!k)
+        return 0;                        /* the counters were closed before the loop ended       */
+    if (s->timer.pauses) {
+        k->pauses = 1;
+        s->loop.note = "not counted: what the body does while the loop is paused would count, too";
+        return 0;
+    }
+    if (s->forced >= 0) {
+        s->loop.note = "not counted: PERF_VARIANT forced one variant";
+        return 0;
+    }
+    if (k->turn)
+        perf_count_file_(c, k);
+    else if (!k->rounds)
+        k->began = perf_now();
+    if (k->turn == 2 * k->arms) {
+        k->rounds++;
+        k->turn = 0;
+    }
+    if (perf_count_enough_(k)) {
+        perf_count_show_all_(k);
+        return 0;
+    }
+    if (!k->turn && k->arms > 1)
+        k->first = PERF_CAST_(int, perf_random_(&s->coin) >> 63);
+    return perf_count_slice_(c, k);
+}
+
+/* A loop without a body, compiled as the user's are, to the call at its end.                     */
+PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
+{
+    perf_bench own = PERF_ZERO;
+
+    own.left = n;
+    while (perf_bench_next(&own))
+        perf_clobber();
+}
+
+/* What n iterations of a loop without a body count. */
+PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
+{
+    (void)perf_counters_start(c);
+    perf_count_empty_(n);
+    (void)perf_counters_stop(c);
+}
+
+/* Instructions and branches of the loop itself, an iteration.  What chooses the variant of an A/B
+ * loop is the body's: each compiler lays it out in its own way.                                  */
+PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
+{
+    static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
+    double           whole[2];
+    int              i;
+
+    perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    for (i = 0; i < 2; i++)
+        whole[i] = c->value[which[i]];
+    perf_count_idle_(c, PERF_COUNT_IDLE_);
+    for (i = 0; i < 2; i++)
+        if (whole[i] > c->value[which[i]])
+            k->idle[which[i]] =
+                (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
+}
+
+/* The counter of a metric; PERF_COUNTER_COUNT: none. */
+PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
+{
+    if (metric < PERF_METRIC_INSTRUCTIONS || metric > PERF_METRIC_BRANCH_MISSES)
+        return PERF_COUNTER_COUNT;
+    return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
+}
+
+/* The pairs of an A/B loop's rounds, without what the loop itself takes. */
+PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int which,
+                                                const perf_compare_opts *opts)
+{
+    double value[2][PERF_COUNT_ROUNDS_];
+    int    arm, i;
+
+    for (arm = 0; arm < 2; arm++)
+        for (i = 0; i < k->rounds; i++)
+            value[arm][i] = k->value[arm][which][i] - k->idle[which];
+    return perf_compare_pairs(value[0], value[1], PERF_CAST_(size_t, k->rounds), opts);
+}
+
+/* The verdict by opts.rule.  NULL or closed counters have none. */
+PERF_COLD_FN_ perf_verdict perf_counts_judge_(perf_counters *c, perf_compare_opts opts)
+{
+    const perf_counter which = perf_counter_of_metric_(opts.rule.metric);
+    perf_verdict       v = PERF_ZERO;
+
+    opts.design = PERF_DESIGN_RANDOM;
+    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose the variant may take one arm     */
+        opts.tick = 2.0;                            /* a test or a jump more                      */
+    if (which == PERF_COUNTER_BRANCHES)
+        opts.tick = 1.0;
+    v.rule = opts.rule;
+    v.status = PERF_OK;
+    if (PERF_DISABLE)
+        v.status = PERF_EDISABLED;
+    else if (!c || which == PERF_COUNTER_COUNT)
+        v.status = PERF_EINVAL;
+    else if (!c->counts || c->counts->arms != 2)
+        v.status = PERF_ESTATE;
+    v.reason = perf_status_text(v.status);
+    if (v.status != PERF_OK)
+        return v;
+    v = perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts);
+    if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
+        opts.tick = -1.0;
+        if (perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts).decision)
+            v.reason = "what chooses the variant may be the difference: do more in an iteration";
+    }
+    if (!c->counts->rounds)
+        v.reason = "the loop ended before a round was counted";
+    if (perf_counters_why(c, which))
+        v.reason = perf_counters_why(c, which);
+    if (c->counts->pauses)
+        v.reason = "the body pauses: what it does meanwhile would count, too";
+    else if (c->counts->state->forced >= 0)
+        v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
+    return v;
+}
+
+/* The verdict of a loop whose rule is on a count.  The report keeps it longer than the counters
+ * live, so the reason that a counter is missing is in words of its own.                          */
+PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s, perf_ab_result *r)
+{
+    perf_counters    *c = PERF_CAST_(perf_counters *, s->counters);
+    perf_compare_opts opts = PERF_ZERO;
+
+    if (!c->counts) {
+        r->verdict.decision = PERF_INCONCLUSIVE;
+        r->verdict.reason = "the counters were closed before the loop ended";
+        return;
+    }
+    opts = r->opts.accept = c->counts->accept;
+    if (s->seen.compared)
+        opts.guard.seen = s->seen;
+    r->verdict = perf_counts_judge_(c, opts);
+    if (r->verdict.reason == c->text)
+        r->verdict.reason = "its counter is missing: perf_counters_why() says why";
+    r->control_failed = 0;              /* these are about time                                   */
+    r->control_ratio = 0.0;
+}
+
+/* 1: the loop was refused, and only as its rule is on a count. */
+PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
+{
+    return s->not_time && PERF_LOOP_KIND_(s) == 2 && s->phase != PERF_LOOP_START_ && !s->judge &&
+           s->ask.accept.rule.metric >= PERF_METRIC_INSTRUCTIONS;
+}
+
+/* The loop runs after all.  How long is up to the default rule on time. */
+PERF_COLD_FN_ void perf_count_admit_(perf_counts_ *k, perf_loop_state_ *s)
+{
+    k->accept = s->ask.accept;
+    s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+    s->typical = 1;
+    s->judge = perf_count_judge_loop_;
+    s->refused = s->loop.note = PERF_NULL_;
+    s->status = PERF_OK;
+    s->phase = PERF_LOOP_START_;
+}
+
+PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
+{
+    perf_counts_ *k;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!c || c->opts.process)
+        return PERF_EINVAL;
+    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
+        return PERF_EINVAL;
+    if (c->counting || c->counts || !c->process ||
+        (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s)))
+        return PERF_ESTATE;
+    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
+    if (!k)
+        return PERF_ENOMEM;
+    PERF_LIBC_(memset)(k, 0, sizeof *k);
+    k->state = s;
+    k->arms = PERF_LOOP_KIND_(s);
+    c->counts = k;
+    if (perf_count_decides_(s))
+        perf_count_admit_(k, s);
+    perf_count_own_(c, k);
+    if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
+        s->loop.note = "without counters of the processor: perf_counters_text() says why";
+    s->counters = c;
+    s->counted = perf_count_next_;
+    return c->status;
+}
+
+/* Inline, so that the address of the loop never escapes: it stays in registers.                  */
+PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
+{
+    if (!loop)
+        return perf_count_loop_(PERF_NULL_, PERF_NULL_);
+    return perf_count_loop_(c, loop->state);
+}
+
+PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
+{
+    perf_compare_opts opts = PERF_ZERO;
+
+    if (rule)
+        opts.rule = *rule;
+    return perf_counts_judge_(c, opts);
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_COUNTERS_H */
 /* ==== perf_export.h ==== */
 /* perf_export.h - results, scopes and the trace in other tools' formats.
  *
@@ -18197,6 +19335,9 @@ typedef struct perf_results_opts {  /* zero = default                           
                                 /* level ("": this run), another entry, its run, NULL: older runs */
                                 /* of it are no part of a baseline any more; for                  */
                                 /* perf_baseline_add.  NULL: none                                 */
+    const char *const *undecided;       /* names of entries, NULL at the end, that a check has    */
+                                /* left open: saved with a mark that perf-ab history shows; to a  */
+                                /* baseline they are as all others.  NULL: none                   */
 } perf_results_opts;
 
 /* What was measured under a name. */
@@ -18498,7 +19639,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     perf_saved_bucket_ *bucket;
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
-    const char *const  *context, *const *rejected, *const *accepted;
+    const char *const  *context, *const *rejected, *const *accepted, *const *undecided;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
@@ -18709,6 +19850,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     saving.clock = perf_clock();
     saving.context = opts->context;
     saving.rejected = opts->rejected;
+    saving.undecided = opts->undecided;
     saving.accepted = opts->accepted;
     if (opts->items) {
         perf_saving_items_(&saving, opts);
@@ -19172,7 +20314,7 @@ typedef struct perf_read_entry_ {
 
 /* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
  * before a change that was accepted, it does not.                                                */
-enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *compiler, *build, *label;
@@ -19219,7 +20361,7 @@ PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *ent
         file->entry[file->entries++] = *entry;
 }
 
-/* The member "level"; what is not known counts as normal. */
+/* The member "level"; what is not known, and what was undecided, counts as normal. */
 PERF_COLD_FN_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 {
     const char *level;
@@ -19289,7 +20431,8 @@ PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, c
 /* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, SAMPLES, BASELINE, CANDIDATE, STEP, LEVEL, COUNTERS };
+    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
+        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_ };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
                                         "level", "counters", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
@@ -19302,19 +20445,19 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     entry.run = "";
     entry.of_run = -1;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == NAME) {
+        if (member == PERF_FIELD_NAME_) {
             entry.name = perf_read_string_(&file->in);
-        } else if (member == RUN) {
+        } else if (member == PERF_FIELD_RUN_) {
             entry.run = perf_read_string_(&file->in);
-        } else if (member == STEP) {
+        } else if (member == PERF_FIELD_STEP_) {
             entry.step = perf_read_figure_(&file->in);
-        } else if (member == LEVEL) {
+        } else if (member == PERF_FIELD_LEVEL_) {
             perf_read_level_(file, &entry);
-        } else if (member == COUNTERS && file->counter) {
+        } else if (member == PERF_FIELD_COUNTERS_ && file->counter) {
             perf_read_counters_(file, count);
-        } else if (member == COUNTERS) {
+        } else if (member == PERF_FIELD_COUNTERS_) {
             perf_read_skip_(&file->in, 0);
-        } else if (member == CANDIDATE) {
+        } else if (member == PERF_FIELD_CANDIDATE_) {
             candidate = file->values;
             candidates = perf_read_times_(file);
         } else {
@@ -19323,12 +20466,12 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         }
     }
     entry.to = file->in.at;
-    wrong = !entry.name || (members.has[SAMPLES] && members.has[BASELINE]);
-    if (members.has[CANDIDATE])
+    wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
+    if (members.has[PERF_FIELD_CANDIDATE_])
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && members.has[CANDIDATE])
+    if (entry.values && members.has[PERF_FIELD_CANDIDATE_])
         entry.kind = PERF_BASELINE_AB;
-    else if (entry.values && !members.has[BASELINE])    /* without a candidate it is nothing      */
+    else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* nothing by itself */
         entry.kind = PERF_BASELINE_BENCH;
     if (file->counter)
         perf_read_count_(file, &entry, count);
@@ -19339,7 +20482,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 /* A scope, or a counter, which has no median and may hold any number. */
 PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 {
-    enum { NAME, RUN, LEVEL, FIGURE };
+    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_LEVEL_, PERF_FIELD_FIGURE_ };
     static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
                                         "mean", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
@@ -19351,18 +20494,18 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
     entry.run = "";
     entry.of_run = -1;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == NAME)
+        if (member == PERF_FIELD_NAME_)
             entry.name = perf_read_string_(&file->in);
-        else if (member == RUN)
+        else if (member == PERF_FIELD_RUN_)
             entry.run = perf_read_string_(&file->in);
-        else if (member == LEVEL)
+        else if (member == PERF_FIELD_LEVEL_)
             perf_read_level_(file, &entry);
         else
-            entry.figure[member - FIGURE] = perf_read_or_null_(file);
+            entry.figure[member - PERF_FIELD_FIGURE_] = perf_read_or_null_(file);
     }
     entry.to = file->in.at;
     if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
-        members.has[FIGURE + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
+        members.has[PERF_FIELD_FIGURE_ + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
         entry.kind = PERF_BASELINE_SCOPE;
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
@@ -19372,12 +20515,12 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 {
-    enum { TEXTS = 6, TIME = TEXTS, LOAD };
+    enum { PERF_FIELD_TEXTS_ = 6, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
     static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
                                         "time", "load", PERF_NULL_};
     perf_members_  members = {names, 0, {0}};
     perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
-    const char   **text[TEXTS];
+    const char   **text[PERF_FIELD_TEXTS_];
     int            member;
 
     text[0] = &run.id;
@@ -19388,9 +20531,9 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
     text[5] = &run.label;
     run.from = file->in.at;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member < TEXTS)
+        if (member < PERF_FIELD_TEXTS_)
             *text[member] = perf_read_string_(&file->in);
-        else if (member == TIME)
+        else if (member == PERF_FIELD_TIME_)
             run.time_s = perf_read_figure_(&file->in);
         else
             run.load = perf_read_figure_(&file->in);
@@ -19463,7 +20606,7 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
                                       const char *counter)
 {
-    enum { VERSION, RUNS, BENCHMARKS, SCOPES };
+    enum { PERF_FIELD_VERSION_, PERF_FIELD_RUNS_, PERF_FIELD_BENCHMARKS_, PERF_FIELD_SCOPES_ };
     static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
     perf_members_ members = {names, 0, {0}};
     size_t        element;
@@ -19475,16 +20618,16 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     if (!perf_reader_open_(&file->in, text, size))
         return;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == VERSION) {
+        if (member == PERF_FIELD_VERSION_) {
             version = perf_read_figure_(&file->in);
             (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
                                   PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
-            if (member == RUNS)
+            if (member == PERF_FIELD_RUNS_)
                 perf_read_run_of_(file);
-            else if (member == SCOPES)
+            else if (member == PERF_FIELD_SCOPES_)
                 perf_read_scope_of_(file);
             else
                 perf_read_loop_of_(file);
@@ -19492,7 +20635,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     }
     if (perf_read_peek_(&file->in))             /* something behind the end                       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
-    if (perf_read_need_(&file->in, members.has[VERSION], 0, PERF_EFORMAT))
+    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
         perf_read_link_(file);
 }
 
@@ -19730,12 +20873,13 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
 /* 1: that kind of row has a figure in this column of perf_row_numbers_. */
 PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
 {
-    enum { MEAN = 2, MIN = 3, MAX = 7, LAST = 8 };
+    enum { PERF_FIELD_MEAN_ = 2, PERF_FIELD_MIN_ = 3, PERF_FIELD_MAX_ = 7, PERF_FIELD_LAST_ = 8 };
 
     if (kind < PERF_KIND_COUNT_)
-        return column != LAST;
+        return column != PERF_FIELD_LAST_;
     if (kind == PERF_KIND_COUNT_)
-        return column == MEAN || column == MIN || column == MAX || column == LAST;
+        return column == PERF_FIELD_MEAN_ || column == PERF_FIELD_MIN_ ||
+               column == PERF_FIELD_MAX_ || column == PERF_FIELD_LAST_;
     return 0;
 }
 
@@ -19797,20 +20941,26 @@ PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size
     perf_put_n_(json->out, old->in.text + from, to - from);
 }
 
+/* 1: a list with NULL at the end has that name. */
+PERF_COLD_FN_ int perf_is_listed_(const char *const *list, const char *name)
+{
+    while (list && *list && strcmp(*list, name) != 0)
+        list++;
+    return list && *list;
+}
+
 /* Begins an entry of ours. */
 PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *saving,
                                         const char *name)
 {
-    const char *const *rejected = saving->rejected;
-
     json->line = 1;
     perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
     perf_member_text_(json, "name", name);
     perf_member_text_(json, "run", saving->run.id);
-    while (rejected && *rejected && strcmp(*rejected, name) != 0)
-        rejected++;
-    if (rejected && *rejected)
+    if (perf_is_listed_(saving->rejected, name))
         perf_member_text_(json, "level", "rejected");
+    else if (perf_is_listed_(saving->undecided, name))
+        perf_member_text_(json, "level", "undecided");
 }
 
 /* 1: that run was of this machine and build. */
@@ -22974,7 +24124,7 @@ typedef struct perf_main_ {
     const char *program, *compare, *save, *add, *accept, *also, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, profile, most_unchanged, strict, bad;
+    int         list, no_env, shuffle, profile, most_unchanged, strict, bad, counters;
     double      repeat, threads, again_after;
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
@@ -22986,7 +24136,7 @@ typedef struct perf_main_ {
     perf_rule   rule, second;   /* of --compare; second: where `also` is                          */
     perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
     unsigned char *chosen;      /* 1: this entry of it                                            */
-    const char **rejected;      /* names of entries, for the writers; NULL at the end             */
+    const char **rejected, **undecided;         /* names of entries, for the writers              */
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
                                 /* the first run of its new level                                 */
     char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
@@ -23005,6 +24155,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
         "  --min-time SECONDS for one measurement at least; default 0\n"
+        "  --counters         also instructions, cycles, branches and branch misses\n"
         "  --shuffle          in each round another order, by chance\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --profile          run each body once; on a GPU for ncu --profile-from-start off\n"
@@ -23107,7 +24258,7 @@ PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
         int        *to;
     } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
                 {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged},
-                {"--strict", &m->strict}};
+                {"--strict", &m->strict},   {"--counters", &m->counters}};
     size_t i;
 
     for (i = 0; i < sizeof flag / sizeof *flag; i++) {
@@ -23254,6 +24405,8 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
                          m->accepted[0]);
     perf_main_rule_(m, m->accept, &m->rule);
     perf_main_rule_(m, m->also, &m->second);
+    if (m->rule.metric >= PERF_METRIC_INSTRUCTIONS || m->second.metric >= PERF_METRIC_INSTRUCTIONS)
+        m->counters = 1;
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
@@ -23359,6 +24512,33 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     (void)fflush(m->out);
 }
 
+/* ---- counters of the processor ---- */
+
+/* Of this thread; the caller closes them. */
+PERF_COLD_FN_ perf_counters perf_main_counters_(void)
+{
+    perf_counters_opts opts = PERF_ZERO;
+
+    opts.which = 1u << PERF_COUNTER_INSTRUCTIONS | 1u << PERF_COUNTER_CYCLES |
+                 1u << PERF_COUNTER_BRANCHES | 1u << PERF_COUNTER_BRANCH_MISSES;
+    return perf_counters_open(&opts);
+}
+
+/* Says once what is missing, and why.  Where nothing counts, no entry tries. */
+PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
+{
+    perf_counters c = perf_main_counters_();
+    const char   *missing;
+
+    (void)perf_counters_start(&c);
+    (void)perf_counters_stop(&c);
+    missing = strstr(perf_counters_text(&c), "no ");
+    if (missing)
+        (void)fprintf(m->out, "counters: %s\n", missing);
+    m->counters = c.status == PERF_OK;
+    perf_counters_close(&c);
+}
+
 /* ---- running ---- */
 
 /* The result, also where the body was given the loop as a copy and ended that. */
@@ -23383,8 +24563,9 @@ PERF_COLD_FN_ void perf_main_round_(const perf_main_ *m, perf_loop_state_ *s)
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench  bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};      /* runs its body once             */
-    perf_result result = PERF_ZERO;
+    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* runs its body once             */
+    perf_result   result = PERF_ZERO;
+    perf_counters counters = PERF_ZERO;
 
     if (c->kind == 't')
         n = 0;
@@ -23395,8 +24576,13 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     }
     bench = perf_bench_begin(name, &m->opts);
     perf_main_round_(m, perf_told_by_(&bench));
+    if (m->counters) {
+        counters = perf_main_counters_();
+        (void)perf_counters_loop(&counters, &bench);
+    }
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
+    perf_counters_close(&counters);
     perf_main_row_(m, name, &result, perf_told_by_(&bench));
     return result;
 }
@@ -23724,6 +24910,8 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads, &s);
+        if (s && m->counters && !s->loop.note)
+            s->loop.note = "not counted: several threads run it";
         perf_main_row_(m, name, &r, s);
         if (r.time.count) {
             *time = r.time;
@@ -24194,36 +25382,53 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
     return 3;
 }
 
-/* Keeps the names of what is REJECT beside those that are kept already: --add marks them, so that
- * they do not become what is normal.  The names are copied behind their list.                    */
-PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+/* 1: open, though there were runs enough. */
+PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseline_entry *entry)
 {
-    const char **kept = m->rejected;
+    (void)m;
+    return entry->decision == PERF_INCONCLUSIVE && !entry->missing && entry->runs >= 6;
+}
+
+/* A list of the names in `kept` and of the entries that are so, which takes its place.  The names
+ * are copied behind their list, which ends with NULL.                                            */
+PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **kept,
+                                            const perf_baseline *b,
+                                            int (*is)(const perf_main_ *,
+                                                      const perf_baseline_entry *))
+{
+    const char **list;
     size_t       i, old = 0, fresh = 0, n = 0, room = sizeof *kept;
     char        *to;
 
     for (; kept && kept[old]; old++)
         room += sizeof *kept + strlen(kept[old]) + 1;
     for (i = 0; i < b->entries; i++)
-        if (perf_main_is_rejected_(m, &b->entry[i])) {
+        if (is(m, &b->entry[i])) {
             room += sizeof *kept + strlen(b->entry[i].name) + 1;
             fresh++;
         }
-    m->rejected = PERF_CAST_(const char **, PERF_MALLOC(room));
-    if (!m->rejected) {
-        m->rejected = kept;
-        return;
-    }
-    to = PERF_PTR_(char *, m->rejected + old + fresh + 1);
+    list = PERF_CAST_(const char **, PERF_MALLOC(room));
+    if (!list)
+        return kept;
+    to = PERF_PTR_(char *, list + old + fresh + 1);
     for (i = 0; i < old + b->entries; i++) {
-        if (i >= old && !perf_main_is_rejected_(m, &b->entry[i - old]))
+        if (i >= old && !is(m, &b->entry[i - old]))
             continue;
-        m->rejected[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
+        list[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
         to += strlen(to) + 1;
     }
-    m->rejected[n] = PERF_CAST_(const char *, PERF_NULL_);
-    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+    list[n] = PERF_CAST_(const char *, PERF_NULL_);
     PERF_FREE(kept);
+    return list;
+}
+
+/* --add marks what is REJECT, so that it does not become what is normal, and what is open. */
+PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+{
+    m->rejected = perf_main_names_(m, m->rejected, b, perf_main_is_rejected_);
+    m->undecided = perf_main_names_(m, m->undecided, b, perf_main_is_undecided_);
+    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
+    m->with.undecided = PERF_PTR_(const char *const *, m->undecided);
 }
 
 /* Holds this run against the baseline by one rule; returns the exit status. */
@@ -24319,8 +25524,10 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         perf_baseline_outlook_to_(m->out, m->add, &m->rule);
     else if (m->add)
         result = 2;
-    m->with.rejected = m->with.accepted = PERF_CAST_(const char *const *, PERF_NULL_);
+    m->with.rejected = m->with.accepted = m->with.undecided =
+        PERF_CAST_(const char *const *, PERF_NULL_);
     PERF_FREE(m->rejected);
+    PERF_FREE(m->undecided);
     for (i = 0; i < PERF_MAIN_FILTERS_; i++)
         PERF_FREE(m->since[i]);
     return result;
@@ -24421,6 +25628,8 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         perf_env_text_(&out);
         (void)fprintf(m.out, "environment: %s\n", text);
     }
+    if (m.counters)
+        perf_main_try_counters_(&m);
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* for a body that calls exit()                   */
     (void)atexit(perf_main_exit_);
@@ -24468,92 +25677,6 @@ int main(int argc, char **argv)
 #ifndef PERF_DIAGNOSIS_H
 #define PERF_DIAGNOSIS_H
 
-/* ==== perf_proc.h ==== */
-/* perf_proc.h - numbers that Linux tells in files of /proc.
- *
- *     uint64_t up[2];
- *     perf_proc_read_(0, "uptime", up, 2);         // "1234.56": 1234 and 56
- *
- * For the library itself.  Elsewhere such files are missing: all numbers are 0.
- * Sections (search for ">>"):  config  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_PROC_H
-#define PERF_PROC_H
-
-#include <stdio.h>
-
-/* >>config ------------------------------------------------------------------------------------ */
-
-#ifndef PERF_PROC_              /* our tests have one of their own                                */
-#define PERF_PROC_ "/proc/"
-#endif
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
-PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
-{
-    char        text[512];
-    perf_out_   o = perf_out_open_(text, sizeof text);
-    const char *s;
-    FILE       *f;
-    int         at = 0;
-
-    perf_put_(&o, PERF_PROC_);
-    if (thread) {
-        perf_put_(&o, "self/task/");
-        perf_put_u64_(&o, thread);
-        perf_put_char_(&o, '/');
-    }
-    perf_put_(&o, file);
-    f = fopen(text, "r");
-    text[0] = '\0';
-    if (f) {
-        text[fread(text, 1, sizeof text - 1, f)] = '\0';
-        (void)fclose(f);
-    }
-    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = PERF_LIBC_(strrchr)(text, ')');
-    if (!s)
-        s = text;
-    for (; *s && at < room; s++) {
-        if (*s >= '0' && *s <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            at += s[1] < '0' || s[1] > '9';
-        }
-    }
-}
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
-PERF_COLD_FN_ uint64_t perf_age_ns_(void)
-{
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
-
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
-    if (!hz)
-        return 0;
-    began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
-        return 0;
-    return up[0] - began;
-}
-
-#else
-#define perf_age_ns_() UINT64_C(0)
-#endif
-
-PERF_END_DECLS
-
-#endif /* PERF_PROC_H */
-/* ==== perf_diagnosis.h, continued ==== */
 
 /* >>config ------------------------------------------------------------------------------------ */
 
@@ -28352,886 +29475,6 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, 
 PERF_END_DECLS
 
 #endif /* PERF_HLOG_H */
-/* ==== perf_counters.h ==== */
-/* perf_counters.h - what did the processor do: instructions, cycles, branches, misses.
- *
- *     perf_counters c = perf_counters_open(NULL);  // of this thread
- *     perf_counters_start(&c);
- *     work();
- *     perf_counters_stop(&c);
- *     puts(perf_counters_text(&c));            // "1204 instructions, 530 cycles, IPC 2.27, ..."
- *     perf_counters_close(&c);
- *
- * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
- * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
- * faults, context switches and processor time at best.  docs/counters.md has the whole story.
- * Optional: only files that count include it.
- * Sections (search for ">>"):  counters  loops  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_COUNTERS_H
-#define PERF_COUNTERS_H
-
-
-PERF_BEGIN_DECLS
-
-/* >>counters ------------------------------------------------------------------------------------
- * All counters in one list: X(name, text, kind and number of the kernel, leader of its group).
- * The kernel puts a group onto the processor as a whole, so ratios within one are fair.          */
-#define PERF_COUNTER_LIST_(X)                                                                     \
-    X(PERF_COUNTER_INSTRUCTIONS, "instructions", PERF_HARDWARE_, 1, PERF_COUNTER_INSTRUCTIONS)    \
-    X(PERF_COUNTER_CYCLES, "cycles", PERF_HARDWARE_, 0, PERF_COUNTER_INSTRUCTIONS)                \
-    X(PERF_COUNTER_BRANCHES, "branches", PERF_HARDWARE_, 4, PERF_COUNTER_BRANCHES)                \
-    X(PERF_COUNTER_BRANCH_MISSES, "branch misses", PERF_HARDWARE_, 5, PERF_COUNTER_BRANCHES)      \
-    X(PERF_COUNTER_L1D_MISSES, "L1d misses", PERF_CACHE_, 0x10000, PERF_COUNTER_L1D_MISSES)       \
-    X(PERF_COUNTER_LLC_MISSES, "LLC misses", PERF_CACHE_, 0x10002, PERF_COUNTER_L1D_MISSES)       \
-    X(PERF_COUNTER_PAGE_FAULTS, "page faults", PERF_SOFTWARE_, 2, PERF_COUNTER_PAGE_FAULTS)       \
-    X(PERF_COUNTER_SWITCHES, "context switches", PERF_SOFTWARE_, 3, PERF_COUNTER_SWITCHES)        \
-    X(PERF_COUNTER_MIGRATIONS, "migrations", PERF_SOFTWARE_, 4, PERF_COUNTER_MIGRATIONS)          \
-    X(PERF_COUNTER_TASK_CLOCK, "ns of processor time", PERF_SOFTWARE_, 1, PERF_COUNTER_TASK_CLOCK)
-
-#define PERF_COUNTER_ENUM_(name, text, kind, number, leader) name,
-/* L1d, LLC: loads that missed the first, the last level of the caches.  Migrations: changes of the
- * core.  The last four are the system's own and need no counter of the processor.                */
-typedef enum perf_counter {
-    PERF_COUNTER_LIST_(PERF_COUNTER_ENUM_)
-    PERF_COUNTER_COUNT                  /* how many there are                                     */
-} perf_counter;
-#undef PERF_COUNTER_ENUM_
-
-typedef struct perf_counters_opts {     /* zero = default                                         */
-    uint32_t which;                     /* bits 1u << PERF_COUNTER_CYCLES ...; 0 -> all           */
-    int      threads;                   /* 1: also threads and processes that begin after open;   */
-                                        /* faults, switches and time are then of the process      */
-    int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
-    int      process;                   /* pid of a child that has not called exec: it is counted */
-                                        /* from there, with its children; the caller's own pid:   */
-                                        /* all that this thread starts later, each from its exec; */
-                                        /* 0: the calling thread                                  */
-} perf_counters_opts;
-
-/* One counter, for the library. */
-typedef struct perf_counter_ {
-    int      how;                       /* PERF_BY_EVENT_ ...                                     */
-    int      fd;                        /* -1: none                                               */
-    int      leads;                     /* 1: first of its group                                  */
-    int      error;                     /* errno of the system's refusal; 0: none                 */
-    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor       */
-} perf_counter_;
-
-/* Read its upper half; the library writes it all.  One thread uses it at a time. */
-typedef struct perf_counters {
-    double      value[PERF_COUNTER_COUNT];  /* from start to stop; NaN: missing                   */
-    double      share[PERF_COUNTER_COUNT];  /* of that time that it was counted: 1 all of it;     */
-                                        /* less: others had the counter, so the value is scaled   */
-                                        /* up; 0: missing                                         */
-    perf_counters_opts opts;            /* what really counts                                     */
-    perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
-    char        text[1000];             /* of perf_counters_text and perf_counters_why            */
-    perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
-    int         process, counting;
-    struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
-} perf_counters;
-
-/* Opens counters, which do not count yet; opts NULL: defaults.  Takes up to seven file descriptors
- * (closed on exec) until perf_counters_close.  Counts the thread that calls it.  Some 50 us.     */
-PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
-
-/* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
- * after fork the child opens its own.  A child of opts.process needs no start.                   */
-PERF_FN perf_status perf_counters_start(perf_counters *c);
-
-/* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
- * counter is missing.  It may start again: each stop tells what came after the last start.       */
-PERF_FN perf_status perf_counters_stop(perf_counters *c);
-
-/* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
-PERF_FN void perf_counters_close(perf_counters *c);
-
-/* Why a counter is missing, as a sentence in c->text; NULL: it is not missing. */
-PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which);
-
-/* One line of English into c->text, which it returns: what was counted, instructions per cycle
- * (IPC), what was scaled, what is missing and why.  NULL gives "".                               */
-PERF_FN const char *perf_counters_text(perf_counters *c);
-
-/* >>loops: what an iteration costs in instructions, cycles, branches, misses --------------------
- *
- *     perf_counters c = perf_counters_open(NULL);
- *     perf_ab ab = perf_ab_begin("sum", NULL);
- *     perf_counters_loop(&c, &ab);
- *     while ((v = perf_ab_next(&ab)) >= 0) { ... }
- *     perf_rule rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_INSTRUCTIONS);
- *     perf_verdict v = perf_counters_judge(&c, &rule);         // instructions down >= 5 %
- *     perf_ab_result r = perf_ab_end(&ab);                     // what time says
- *     perf_counters_close(&c);
- *
- * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
- * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
- * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
- * the variant of an A/B loop counts as its body, and verdicts allow for two instructions of it.
- * The median of each count is in the report and in files, as counters of the loop.               */
-
-/* Makes a bench or A/B loop count: after its begin, before its first next.  Up to 12 rounds, and no
- * more than a tenth of max_seconds after the third; threads that the body starts count with
- * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
- * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
- * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
- * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
-PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
-
-/* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
- * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
- * one and the loop's own are.  INCONCLUSIVE if the counter is missing; then v.reason says why and
- * points into c->text.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no A/B loop. */
-PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
-
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of the kernel       */
-
-/* Who tells a counter, or why nobody does. */
-enum { PERF_NOT_ASKED_, PERF_BY_EVENT_, PERF_BY_SYSTEM_, PERF_REFUSED_, PERF_NEVER_RAN_,
-       PERF_NO_SYSTEM_, PERF_COUNTERS_OFF_ };
-
-#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
-#define PERF_SYS_EVENT_OPEN_ 298L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
-#define PERF_SYS_EVENT_OPEN_ 241L
-#else
-#define PERF_SYS_EVENT_OPEN_ 0L                 /* 0: none here                                   */
-#endif
-
-#define PERF_COUNTER_TEXT_(name, text, kind, number, leader) text,
-PERF_FN const char *perf_counter_name_(int which)
-{
-    static const char *const texts[] = {PERF_COUNTER_LIST_(PERF_COUNTER_TEXT_) ""};
-
-    return texts[which];
-}
-#undef PERF_COUNTER_TEXT_
-
-/* ---- the kernel's interface ---- */
-
-#if PERF_SYS_EVENT_OPEN_
-#define PERF_EVENT_ENABLE_   0x2400ul           /* numbers of <linux/perf_event.h>                */
-#define PERF_EVENT_DISABLE_  0x2401ul
-#define PERF_EVENT_GROUP_    1
-#define PERF_EVENT_CLOEXEC_  8ul
-#define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
-#define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
-#define PERF_EVENT_INHERIT_  0x2u
-#define PERF_EVENT_NO_KERNEL_ 0x60u             /* nor hypervisor                                 */
-#define PERF_EVENT_AT_EXEC_  0x1000u
-
-typedef struct perf_event_attr_ {               /* the kernel's first version of it               */
-    uint32_t type, size;
-    uint64_t config, period, sample_type, read_format, flags;
-    uint32_t wakeup, breakpoint;
-    uint64_t config1;
-} perf_event_attr_;
-
-extern int perf_event_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
-
-/* A new descriptor, or minus errno. */
-PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, int group)
-{
-    long fd = perf_syscall_(PERF_SYS_EVENT_OPEN_, attr, PERF_CAST_(long, process), -1L,
-                            PERF_CAST_(long, group), PERF_EVENT_CLOEXEC_);
-
-    return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
-}
-
-/* Value, ns enabled, ns running.  0: they cannot be read. */
-PERF_FN int perf_event_read_(int fd, uint64_t *at)
-{
-    return perf_fd_read_(fd, at, 3 * sizeof *at) == PERF_CAST_(long, 3 * sizeof *at);
-}
-
-/* Opens counter `which`, in its group if that is open and has room. */
-PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
-                                      int leader)
-{
-    perf_counter_ *one = &c->own[which];
-    const int      group = leader == which ? -1 : c->own[leader].fd;
-    const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
-
-    attr.size = PERF_CAST_(uint32_t, sizeof attr);
-    attr.read_format = PERF_EVENT_TIMES_;
-    attr.flags = PERF_EVENT_DISABLED_;
-    if (c->opts.threads || c->opts.process)
-        attr.flags |= PERF_EVENT_INHERIT_;
-    if (c->opts.process)
-        attr.flags |= PERF_EVENT_AT_EXEC_;
-    if (!c->opts.kernel && !of_kernel)              /* these happen in the kernel alone           */
-        attr.flags |= PERF_EVENT_NO_KERNEL_;
-    one->fd = perf_event_open_(&attr, c->opts.process, group);
-    one->leads = group < 0;
-    if (one->fd < 0 && group >= 0) {                /* no room in the group: alone                */
-        one->fd = perf_event_open_(&attr, c->opts.process, -1);
-        one->leads = 1;
-    }
-    one->how = PERF_BY_EVENT_;
-    if (one->fd < 0) {
-        one->error = -one->fd;
-        one->fd = -1;
-        one->how = PERF_REFUSED_;
-    }
-}
-
-/* Starts or stops all.  The group of instructions starts last and stops first. */
-PERF_FN void perf_counters_switch_(perf_counters *c, int on)
-{
-    unsigned long order = PERF_EVENT_DISABLE_;
-    int           i, which;
-
-    if (on)
-        order = PERF_EVENT_ENABLE_;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        which = i;
-        if (on)
-            which = PERF_COUNTER_COUNT - 1 - i;
-        if (c->own[which].fd >= 0 && c->own[which].leads)
-            (void)perf_event_ioctl_(c->own[which].fd, order, PERF_EVENT_GROUP_);
-    }
-}
-#else
-typedef struct perf_event_attr_ {
-    uint32_t type;
-    uint64_t config;
-} perf_event_attr_;
-#define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
-#define perf_counters_switch_(c, on) ((void)0)
-
-PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
-                                      int leader)
-{
-    (void)attr, (void)leader;
-    c->own[which].how = PERF_NO_SYSTEM_;
-}
-#endif
-
-/* What the system tells without a counter, of this thread or of the process.  1: it does. */
-PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
-{
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
-    const int          who = !c->opts.threads;      /* RUSAGE_SELF 0, RUSAGE_THREAD 1             */
-
-    if (c->opts.process)
-        return 0;
-    if (which == PERF_COUNTER_TASK_CLOCK) {
-        *value = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);     /* or of this thread          */
-        return *value != 0;
-    }
-    if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
-        return 0;
-    if (perf_getrusage_(who, &u))
-        return 0;
-    *value = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
-    if (which == PERF_COUNTER_PAGE_FAULTS)
-        *value = PERF_CAST_(uint64_t, u.minflt + u.majflt);
-    return 1;
-#else
-    (void)c, (void)which, (void)value;
-    return 0;
-#endif
-}
-
-/* ---- open, start, stop, close ---- */
-
-typedef struct perf_counter_kind_ {
-    uint32_t type;
-    uint64_t number;
-    int      leader;
-} perf_counter_kind_;
-
-#define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
-PERF_COLD_FN_ void perf_counter_begin_(perf_counters *c, int which)
-{
-    static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
-    perf_event_attr_                attr;
-
-    PERF_LIBC_(memset)(&attr, 0, sizeof attr);
-    attr.type = kinds[which].type;
-    attr.config = kinds[which].number;
-    if (PERF_DISABLE)
-        c->own[which].how = PERF_COUNTERS_OFF_;
-    else if (perf_counter_system_(c, which, c->own[which].at))
-        c->own[which].how = PERF_BY_SYSTEM_;
-    else
-        perf_counter_open_(c, which, attr, kinds[which].leader);
-}
-#undef PERF_COUNTER_KIND_
-
-PERF_FN int perf_counter_is_counted_(const perf_counter_ *one)
-{
-    return one->how == PERF_BY_EVENT_ || one->how == PERF_BY_SYSTEM_;
-}
-
-PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
-{
-    perf_counters c;
-    int           i;
-
-    PERF_LIBC_(memset)(&c, 0, sizeof c);
-    if (opts)
-        c.opts = *opts;
-    if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
-        c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
-    c.process = PERF_CAST_(int, perf_process_id_());
-    c.counting = c.opts.process != 0;
-    c.status = PERF_ENODATA;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        c.own[i].fd = -1;
-        c.value[i] = PERF_NAN_;
-        if (c.opts.which & (1u << i))
-            perf_counter_begin_(&c, i);
-        if (perf_counter_is_counted_(&c.own[i]))
-            c.status = PERF_OK;
-    }
-    if (PERF_DISABLE)
-        c.status = PERF_EDISABLED;
-    return c;
-}
-
-/* The counter's readings now.  0: they cannot be had. */
-PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
-{
-    const perf_counter_ *one = &c->own[which];
-
-    if (one->how == PERF_BY_SYSTEM_)
-        return perf_counter_system_(c, which, at);
-    return one->fd >= 0 && perf_event_read_(one->fd, at);
-}
-
-PERF_FN perf_status perf_counters_start(perf_counters *c)
-{
-    int i;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
-        return PERF_ESTATE;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++)
-        (void)perf_counter_read_(c, i, c->own[i].at);
-    c->counting = 1;
-    perf_counters_switch_(c, 1);
-    return c->status;
-}
-
-/* What a counter has counted since start, scaled up by the share of the time that it ran. */
-PERF_FN void perf_counter_count_(perf_counters *c, int which)
-{
-    perf_counter_ *one = &c->own[which];
-    uint64_t       now[3];
-    double         enabled, running, value;
-
-    c->value[which] = PERF_NAN_;
-    c->share[which] = 0.0;
-    if (one->how == PERF_NEVER_RAN_)                /* in the last turn                           */
-        one->how = PERF_BY_EVENT_;
-    if (!perf_counter_is_counted_(one) || !perf_counter_read_(c, which, now))
-        return;
-    value = PERF_CAST_(double, now[0] - one->at[0]);
-    if (one->how == PERF_BY_SYSTEM_) {
-        c->value[which] = value;
-        c->share[which] = 1.0;
-        return;
-    }
-    enabled = PERF_CAST_(double, now[1] - one->at[1]);
-    running = PERF_CAST_(double, now[2] - one->at[2]);
-    if (!(running > 0.0)) {
-        one->how = PERF_NEVER_RAN_;
-        return;
-    }
-    c->share[which] = running < enabled ? running / enabled : 1.0;
-    c->value[which] = value / c->share[which];
-}
-
-PERF_FN perf_status perf_counters_stop(perf_counters *c)
-{
-    int i;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!c || !c->counting || c->process != PERF_CAST_(int, perf_process_id_()))
-        return PERF_ESTATE;
-    perf_counters_switch_(c, 0);
-    c->counting = 0;
-    c->status = PERF_ENODATA;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        perf_counter_count_(c, i);
-        if (c->share[i] > 0.0)
-            c->status = PERF_OK;
-    }
-    return c->status;
-}
-
-PERF_FN void perf_counters_close(perf_counters *c)
-{
-    int i;
-
-    if (!c || !c->process)
-        return;
-    PERF_FREE(c->counts);
-    c->counts = PERF_NULL_;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-#if PERF_SYS_EVENT_OPEN_
-        if (c->own[i].fd >= 0)
-            (void)perf_close_(c->own[i].fd);
-#endif
-        c->own[i].fd = -1;
-    }
-    c->process = c->counting = 0;
-}
-
-/* ---- words ---- */
-
-/* Why the system refused: from errno, and from what the kernel allows. */
-PERF_COLD_FN_ void perf_put_refusal_(perf_out_ *o, const perf_counters *c, int which)
-{
-    const int error = c->own[which].error;
-    uint64_t  paranoid = 0, most = 2;               /* of perf_event_paranoid                     */
-
-    if (c->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
-        most = 1;
-
-    switch (error) {
-    case 1:                                         /* EPERM, EACCES                              */
-    case 13:
-        perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
-        if (paranoid > most) {
-            perf_put_(o, "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is ");
-            perf_put_u64_(o, paranoid);
-        } else {
-            perf_put_(o, "a sandbox forbids it (seccomp of a container, or a security module)");
-        }
-        break;
-    case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
-    case 19:
-    case 22:
-    case 95:
-        perf_put_(o, "this processor does not count it, or a virtual machine hides the counter");
-        break;
-    case 3:
-        perf_put_(o, "there is no such process");
-        break;
-    case 16:
-        perf_put_(o, "another program has taken the counter for itself");
-        break;
-    case 23:
-    case 24:
-        perf_put_(o, "too many files are open: see ulimit -n");
-        break;
-    case 38:
-        perf_put_(o, "the kernel, or a sandbox, has no perf_event_open");
-        break;
-    default:
-        perf_put_(o, "perf_event_open failed with error ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, error));
-    }
-}
-
-PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
-{
-    switch (c->own[which].how) {
-    case PERF_NOT_ASKED_:
-        perf_put_(o, "it was not asked for");
-        break;
-    case PERF_REFUSED_:
-        perf_put_refusal_(o, c, which);
-        break;
-    case PERF_NEVER_RAN_:
-        perf_put_(o, "it never had its turn: others used the processor's counters, "
-                     "or the time was too short");
-        break;
-    case PERF_NO_SYSTEM_:
-        perf_put_(o, "only 64-bit Linux tells it");
-        break;
-    case PERF_COUNTERS_OFF_:
-        perf_put_(o, perf_status_text(PERF_EDISABLED));
-        break;
-    default:
-        perf_put_(o, "it was never started, or could not be read");
-    }
-}
-
-/* 1: a value is there, or is to come. */
-PERF_FN int perf_counter_is_here_(const perf_counters *c, int which)
-{
-    if (c->share[which] > 0.0)
-        return 1;
-    return c->counting && perf_counter_is_counted_(&c->own[which]);
-}
-
-PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which)
-{
-    perf_out_ o;
-
-    if (!c)
-        return "there are no counters";
-    if (which >= PERF_COUNTER_COUNT)
-        return "there is no such counter";
-    if (perf_counter_is_here_(c, PERF_CAST_(int, which)))
-        return PERF_NULL_;
-    o = perf_out_open_(c->text, sizeof c->text);
-    perf_put_missing_(&o, c, PERF_CAST_(int, which));
-    return c->text;
-}
-
-/* "1204 instructions"; whole numbers, as scaled ones are no more exact. */
-PERF_COLD_FN_ void perf_put_counted_(perf_out_ *o, const perf_counters *c, int which)
-{
-    perf_put_fixed_(o, c->value[which], 0);
-    perf_put_char_(o, ' ');
-    perf_put_(o, perf_counter_name_(which));
-    if (c->share[which] < 0.9995) {
-        perf_put_number_(o, " (scaled: counted ", 100.0 * c->share[which], 1);
-        perf_put_(o, " % of the time)");
-    }
-}
-
-/* 1: both are missing for the same reason. */
-PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *c, int i, int j)
-{
-    char      text[2][200];
-    perf_out_ o;
-
-    if (c->own[i].how != c->own[j].how || c->own[i].error != c->own[j].error)
-        return 0;
-    o = perf_out_open_(text[0], sizeof text[0]);
-    perf_put_missing_(&o, c, i);
-    o = perf_out_open_(text[1], sizeof text[1]);
-    perf_put_missing_(&o, c, j);
-    return !PERF_LIBC_(strcmp)(text[0], text[1]);
-}
-
-/* "; no branches, branch misses: this processor does not count it", one for each reason. */
-PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, const char *lead)
-{
-    uint32_t said = 0;
-    int      i, j;
-
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if ((said & (1u << i)) || c->own[i].how == PERF_NOT_ASKED_ || perf_counter_is_here_(c, i))
-            continue;
-        perf_put_(o, lead);
-        lead = "; no ";
-        perf_put_(o, perf_counter_name_(i));
-        for (j = i + 1; j < PERF_COUNTER_COUNT; j++) {
-            if (perf_counter_is_here_(c, j) || !perf_missing_alike_(c, i, j))
-                continue;
-            said |= 1u << j;
-            perf_put_(o, ", ");
-            perf_put_(o, perf_counter_name_(j));
-        }
-        perf_put_(o, ": ");
-        perf_put_missing_(o, c, i);
-    }
-}
-
-PERF_FN const char *perf_counters_text(perf_counters *c)
-{
-    perf_out_   o;
-    const char *lead = "";
-    int         i;
-
-    if (!c)
-        return "";
-    o = perf_out_open_(c->text, sizeof c->text);
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (!(c->share[i] > 0.0))
-            continue;
-        perf_put_(&o, lead);
-        lead = ", ";
-        perf_put_counted_(&o, c, i);
-        if (i == PERF_COUNTER_CYCLES && c->value[i] > 0.0 &&
-            c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0)
-            perf_put_number_(&o, ", IPC ", c->value[PERF_COUNTER_INSTRUCTIONS] / c->value[i], 2);
-    }
-    perf_put_all_missing_(&o, c, *lead ? "; no " : "no ");
-    return c->text;
-}
-
-/* ---- loops ---- */
-
-enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_LEAST_ = 3, PERF_COUNT_IDLE_ = 4096 };
-
-/* What the slices of a loop have counted. */
-typedef struct perf_counts_ {
-    perf_loop_state_ *state;
-    uint64_t began;                     /* perf_now() of the first counted slice                  */
-    int      arms, rounds;              /* rounds: complete ones                                  */
-    int      turn;                      /* of the round under way: slices begun                   */
-    int      first;                     /* the arm that begins it                                 */
-    int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
-    int      arm;                       /* its arm                                                */
-    int      pauses;                    /* 1: the body pauses, so nothing is counted              */
-    double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
-    double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
-    double   value[2][PERF_COUNTER_COUNT][PERF_COUNT_ROUNDS_];  /* an iteration, with the loop's  */
-} perf_counts_;
-
-/* The fewest iterations whose half is one: a body that takes long runs twice and once. */
-PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
-{
-    return arm->batch < 2 ? 2 : arm->batch;
-}
-
-/* The next slice of the round: each arm with n iterations, then with half of them. */
-PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
-{
-    perf_loop_state_ *s = k->state;
-    uint64_t          batch;
-
-    k->arm = k->first;
-    if (k->turn >= 2)
-        k->arm = k->arms - 1 - k->first;
-    k->full = !(k->turn & 1);
-    k->turn++;
-    batch = perf_count_batch_(&s->arm[k->arm]);
-    if (!k->full)
-        batch /= 2;
-    s->arm[k->arm].runs += batch;
-    if (s->opts.before)
-        s->opts.before(s->opts.user, k->arm);
-    (void)perf_counters_start(c);
-    return 64 * batch + PERF_CAST_(uint64_t, k->arm);
-}
-
-/* A slice has ended: keeps it, or what it leaves of the one before. */
-PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
-{
-    const uint64_t batch = perf_count_batch_(&k->state->arm[k->arm]);
-    const double   iterations = PERF_CAST_(double, batch - batch / 2);
-    int            i;
-
-    (void)perf_counters_stop(c);
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (k->full)
-            k->whole[i] = c->value[i];
-        else
-            k->value[k->arm][i][k->rounds] = (k->whole[i] - c->value[i]) / iterations;
-    }
-}
-
-/* 1: there are rounds enough, or no more time. */
-PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
-{
-    const double most = 1e8 * k->state->opts.max_seconds;
-
-    if (k->rounds >= PERF_COUNT_ROUNDS_)
-        return 1;
-    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
-}
-
-/* The median of a count, an iteration, less what the loop itself takes; NaN: missing. */
-PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
-{
-    const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
-    int          i;
-
-    for (i = 0; i < k->rounds; i++)
-        if (perf_is_nan_(k->value[arm][which][i]))
-            return PERF_NAN_;
-    if (!k->rounds)
-        return PERF_NAN_;
-    return median > idle ? median - idle : 0.0;
-}
-
-/* "instructions", of an A/B loop "instructions, candidate". */
-PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *name, double value)
-{
-    static const char *const arms[] = {", baseline", ", candidate"};
-    perf_loop_              *loop = &k->state->loop;
-    perf_out_                o;
-    int                      i = 0;
-
-    while (i < PERF_COUNTERS_ && loop->counter[i][0])
-        i++;
-    if (i == PERF_COUNTERS_ || perf_is_nan_(value))
-        return;
-    o = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
-    perf_put_(&o, name);
-    if (k->arms > 1)
-        perf_put_(&o, arms[arm]);
-    loop->value[i] = value;
-}
-
-/* Hands the medians to the loop, for reports and files. */
-PERF_COLD_FN_ void perf_count_show_all_(const perf_counts_ *k)
-{
-    double instructions, cycles;
-    int    arm, i;
-
-    for (arm = 0; arm < k->arms; arm++) {
-        for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
-            perf_count_show_(k, arm, perf_counter_name_(i),
-                             perf_count_median_(k, arm, i, k->idle[i]));
-        instructions = perf_count_median_(k, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
-        cycles = perf_count_median_(k, arm, PERF_COUNTER_CYCLES, 0.0);
-        if (cycles > 0.0)
-            perf_count_show_(k, arm, "IPC", instructions / cycles);
-    }
-}
-
-/* The engine asks for the next slice that counts; 0: enough. */
-PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
-{
-    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
-    perf_counts_  *k = c->counts;
-
-    if (!k)
-        return 0;                        /* the counters were closed before the loop ended       */
-    if (s->timer.pauses) {
-        k->pauses = 1;
-        s->loop.note = "not counted: what the body does while the loop is paused would count, too";
-        return 0;
-    }
-    if (k->turn)
-        perf_count_file_(c, k);
-    else if (!k->rounds)
-        k->began = perf_now();
-    if (k->turn == 2 * k->arms) {
-        k->rounds++;
-        k->turn = 0;
-    }
-    if (perf_count_enough_(k)) {
-        perf_count_show_all_(k);
-        return 0;
-    }
-    if (!k->turn && k->arms > 1)
-        k->first = PERF_CAST_(int, perf_random_(&s->coin) >> 63);
-    return perf_count_slice_(c, k);
-}
-
-/* A loop without a body, as the loops of this file are compiled. */
-PERF_OUTLINE_FN_ void perf_count_empty_(const perf_loop *l)
-{
-    perf_loop own = *l;
-
-    while (PERF_LIKELY_(PERF_LOOP_GOES_ON_(own.left)))
-        perf_clobber();
-}
-
-/* What n iterations of a loop without a body count. */
-PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
-{
-    perf_loop l = PERF_ZERO;
-
-    l.left = n;
-    (void)perf_counters_start(c);
-    perf_count_empty_(&l);
-    (void)perf_counters_stop(c);
-}
-
-/* Instructions and branches of the loop itself, an iteration.  What chooses the variant of an A/B
- * loop is the body's: each compiler lays it out in its own way.                                  */
-PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
-{
-    static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
-    double           whole[2];
-    int              i;
-
-    perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
-    for (i = 0; i < 2; i++)
-        whole[i] = c->value[which[i]];
-    perf_count_idle_(c, PERF_COUNT_IDLE_);
-    for (i = 0; i < 2; i++)
-        if (whole[i] > c->value[which[i]])
-            k->idle[which[i]] =
-                (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
-}
-
-PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
-{
-    perf_loop_state_ *s;
-    perf_counts_     *k;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!c || !loop || c->opts.process)
-        return PERF_EINVAL;
-    s = loop->state;
-    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
-        return PERF_EINVAL;
-    if (c->counting || c->counts || !c->process || s->phase != PERF_LOOP_START_)
-        return PERF_ESTATE;
-    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
-    if (!k)
-        return PERF_ENOMEM;
-    PERF_LIBC_(memset)(k, 0, sizeof *k);
-    k->state = s;
-    k->arms = PERF_LOOP_KIND_(s);
-    c->counts = k;
-    perf_count_own_(c, k);
-    if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
-        s->loop.note = "without counters of the processor: perf_counters_text() says why";
-    s->counters = c;
-    s->counted = perf_count_next_;
-    return c->status;
-}
-
-/* The counter of a metric; PERF_COUNTER_COUNT: none. */
-PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
-{
-    if (metric < PERF_METRIC_INSTRUCTIONS || metric > PERF_METRIC_BRANCH_MISSES)
-        return PERF_COUNTER_COUNT;
-    return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
-}
-
-/* The pairs of an A/B loop's rounds, without what the loop itself takes. */
-PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int which,
-                                                const perf_compare_opts *opts)
-{
-    double value[2][PERF_COUNT_ROUNDS_];
-    int    arm, i;
-
-    for (arm = 0; arm < 2; arm++)
-        for (i = 0; i < k->rounds; i++)
-            value[arm][i] = k->value[arm][which][i] - k->idle[which];
-    return perf_compare_pairs(value[0], value[1], PERF_CAST_(size_t, k->rounds), opts);
-}
-
-PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
-{
-    perf_compare_opts opts = PERF_ZERO;
-    perf_verdict      v = PERF_ZERO;
-    perf_counter      which = PERF_COUNTER_COUNT;
-
-    if (rule) {
-        opts.rule = *rule;
-        which = perf_counter_of_metric_(rule->metric);
-    }
-    opts.design = PERF_DESIGN_RANDOM;
-    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose the variant may take one arm     */
-        opts.tick = 2.0;                            /* a test or a jump more                      */
-    if (which == PERF_COUNTER_BRANCHES)
-        opts.tick = 1.0;
-    v.rule = opts.rule;
-    v.status = PERF_OK;
-    if (PERF_DISABLE)
-        v.status = PERF_EDISABLED;
-    else if (!c || which == PERF_COUNTER_COUNT)
-        v.status = PERF_EINVAL;
-    else if (!c->counts || c->counts->arms != 2)
-        v.status = PERF_ESTATE;
-    v.reason = perf_status_text(v.status);
-    if (v.status != PERF_OK)
-        return v;
-    v = perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts);
-    if (c->counts->pauses)
-        v.reason = "the body pauses: what it does meanwhile would count, too";
-    else if (!c->counts->rounds)
-        v.reason = "the loop ended before a round was counted";
-    if (perf_counters_why(c, which))
-        v.reason = perf_counters_why(c, which);
-    return v;
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_COUNTERS_H */
 #endif
 #endif
 /* ==== perf_cuda.h ==== */
@@ -29473,6 +29716,8 @@ typedef struct perf_gpu_driver_ {
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
     void                   *memory;     /* of perf_gpu_memory.h */
+    void                   *cupti;      /* of perf_cupti.h, ... */
+    perf_source_            cupti_source;       /* ... which a fork may not wipe */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
     uint32_t                meters_asked;
@@ -32742,7 +32987,7 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (e->measured == 2 || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
     (void)perf_gpu_tell_(e, &a, total_ns);
     perf_gpu_unlock_(&g->lock);
@@ -36120,3 +36365,1110 @@ PERF_END_DECLS
 #endif
 
 #endif /* PERF_KERNEL_H */
+#if PERF_ALL
+/* ==== perf_cupti.h ==== */
+/* perf_cupti.h - which kernels take the device's time, and in which scope were they launched?
+ *
+ *     #define PERF_AT_EXIT 1                   // in one file of the program
+ *     #include "perf_cupti.h"
+ *
+ * PERF_CUPTI=1 PERF_REPORT=1 ./program then reports kernels, copies and memsets, without a mark.
+ * NVIDIA's libcupti is looked for at run time: no header of CUDA's, nothing to link.  Each kernel
+ * is a row of the report by its own name, and stands in the trace.  A table says in which scope it
+ * was launched, and how long after that it began.  Without PERF_CUPTI and without
+ * perf_cupti_start() nothing is opened, and nothing costs anything.
+ * It ends with the process.  While another profiler has CUPTI (nsys, ncu, cuda-gdb) it steps aside.
+ * Do not use torch.profiler in the same run: it replaces the receiver of the records.
+ * Sections (search for ">>"):  calls  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CUPTI_H
+#define PERF_CUPTI_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>calls --------------------------------------------------------------------------------------
+ * PERF_CUPTI=1 in the environment calls this before main, PERF_CUPTI=/a/path/libcupti.so.13 with
+ * that path; 0 or nothing does not.  CUPTI initialises the driver then: a program whose forked
+ * children use the device calls it in those children.                                            */
+
+/* Records all kernels, copies and memsets of this process from now on.  `library`: the path of a
+ * libcupti, which is not kept; NULL: one that the process has opened already, else the loader's,
+ * else that of /usr/local/cuda.  Any thread; takes a lock, allocates, opens a library.
+ * PERF_OK, also when it runs already; PERF_ENOGPU: no libcupti, or it finds no device; PERF_ESTATE:
+ * another profiler has this process; PERF_ENODATA: that library is none, or too old; PERF_EGPU:
+ * CUPTI refuses, for want of rights, say; PERF_ENOMEM.  The report repeats it as a sentence.
+ * After a failure nothing is left behind, and it may be called again.                            */
+PERF_FN perf_status perf_cupti_start(const char *library);
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+#if !PERF_GPU_DL_ || PERF_DISABLE
+PERF_FN perf_status perf_cupti_start(const char *library)
+{
+    (void)library;
+    return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
+}
+#else
+
+/* ---- what CUPTI writes: the beginnings of its structs, the same from CUDA 9 to 13.5 ---- */
+
+typedef struct perf_cupti_kernel_ {     /* CUpti_ActivityKernel4 and later                        */
+    uint32_t    kind, shape[3];
+    uint64_t    start, end, completed;  /* ns                                                     */
+    uint32_t    device, context, stream, grid[3], block[3], memory[4], correlation;
+    int64_t     grid_id;
+    const char *name;
+} perf_cupti_kernel_;
+
+typedef struct perf_cupti_copy_ {       /* CUpti_ActivityMemcpy, Memset, MemcpyPtoP               */
+    uint32_t kind, what;                /* what: of a copy its direction, in the low byte         */
+    uint64_t bytes, start, end;
+    uint32_t device, context, stream, correlation;
+    uint32_t from[3], peer_correlation; /* of copies from device to device only                   */
+} perf_cupti_copy_;
+
+typedef struct perf_cupti_call_ {       /* CUpti_CallbackData                                     */
+    uint32_t    site;                   /* 0 a call of the API begins, 1 it ends                  */
+    const char *function;
+    const void *parameters;
+    void       *result;
+    const char *symbol;
+    void       *context;
+    uint32_t    context_number;
+    uint64_t   *data;
+    uint32_t    correlation;            /* the records of what it launches have it, too           */
+} perf_cupti_call_;
+
+enum { PERF_CUPTI_COPY_ = 1, PERF_CUPTI_FILL_ = 2, PERF_CUPTI_KERNEL_ = 10, PERF_CUPTI_PEER_ = 22 };
+
+/* ---- what is kept ----
+ * Each call of the API leaves its correlation id, the innermost scope and both clocks in a ring.
+ * CUPTI hands over records some time later, on any thread; their id finds the entry of the ring,
+ * which so places them in a scope and on the host's clock.                                       */
+
+#define PERF_CUPTI_LAUNCHES_ 65536u
+#define PERF_CUPTI_NAMES_    1024u
+#define PERF_CUPTI_ROWS_     2048u
+#define PERF_CUPTI_TRACKS_   64u
+#define PERF_CUPTI_DEVICES_  16u
+#define PERF_CUPTI_SPANS_    256u
+#define PERF_CUPTI_BUFFER_   1048576u   /* bytes; some 5,000 kernels                              */
+
+typedef struct perf_cupti_launch_ {     /* one call of the API, written by its thread             */
+    uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
+    uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
+    uint64_t ns;                        /* of `begin`, by CUPTI's clock                           */
+} perf_cupti_launch_;
+
+typedef struct perf_cupti_name_ {
+    const char *text;                   /* CUPTI's; only compared                                 */
+    uint64_t    hash;                   /* of the text: another kernel's may lie there later      */
+    uint32_t    id, spare;
+} perf_cupti_name_;
+
+typedef struct perf_cupti_row_ {        /* a kernel or a kind of copy, launched in one scope      */
+    uint32_t name, scope;               /* ids; scope 0: in none; name 0: free                    */
+    uint64_t calls, bytes, ns;
+    uint64_t waited;                    /* from the launch to the start, ns, of `placed`          */
+    uint64_t placed;                    /* whose launch is known                                  */
+    uint32_t shown, spare;
+} perf_cupti_row_;
+
+typedef struct perf_cupti_span_ {       /* the device works; ns                                   */
+    uint64_t from, to;
+    uint32_t name, spare;               /* of what it began with                                  */
+} perf_cupti_span_;
+
+/* A device's times at work, overlaps counted once.  Records of its streams come in any order, so
+ * the latest spans stay open; older ones are in the sums. */
+typedef struct perf_cupti_device_ {
+    uint32_t         number, known, count, longest_name;
+    uint64_t         first, upto;       /* where the spans in the sums begin and end              */
+    uint64_t         busy, gaps, longest;       /* of those spans                                 */
+    uint64_t         sum, copies;       /* of all records                                         */
+    uint64_t         starved;           /* idle, with nothing launched                            */
+    perf_cupti_span_ span[PERF_CUPTI_SPANS_];
+} perf_cupti_device_;
+
+typedef struct perf_cupti_track_ {      /* a stream                                               */
+    uint32_t        device, stream;
+    perf_recorder_ *recorder;
+    uint64_t        until;              /* end of the last one in the trace, ticks                */
+} perf_cupti_track_;
+
+/* One for all images of the process, hung into the driver's; never freed.  A forked child sees it
+ * as zeros: CUPTI's threads are not there, and it may not be called.                             */
+typedef struct perf_cupti_ {
+    uint32_t lock;                      /* of all sums; never held over a call of CUPTI's         */
+    uint32_t starting;                  /* the thread that is inside perf_cupti_start()           */
+    uint32_t on, spare_on;              /* 1: records; 2: the process is ending                   */
+    void    *subscriber;
+    int (*subscribe)(void **, void (*)(void *, int, uint32_t, const void *), void *);
+    int (*unsubscribe)(void *);
+    int (*enable_domain)(uint32_t, void *, int);
+    int (*receive)(void (*)(uint8_t **, size_t *, size_t *),
+                   void (*)(void *, uint32_t, uint8_t *, size_t, size_t));
+    int (*enable)(int);
+    int (*disable)(int);
+    int (*flush)(uint32_t);
+    int (*next)(uint8_t *, size_t, void **);
+    int (*count_dropped)(void *, uint32_t, size_t *);
+    int (*timestamp)(uint64_t *);
+    int (*error_name)(int, const char **);
+    char    *(*demangle)(const char *, char *, size_t *, int *);
+    uint64_t birth;                     /* ticks of the last reset                                */
+    uint64_t untimed, dropped, unplaced, rowless;
+    uint64_t kernels, short_kernels;    /* those whose launch is known; shorter than that took    */
+    uint64_t took;                      /* by those launches, ticks                               */
+    uint32_t rows, tracks, devices, spare;
+    perf_cupti_name_   name[PERF_CUPTI_NAMES_];
+    perf_cupti_row_    row[PERF_CUPTI_ROWS_];
+    perf_cupti_track_  track[PERF_CUPTI_TRACKS_];
+    perf_cupti_device_ device[PERF_CUPTI_DEVICES_];
+    perf_cupti_launch_ newest;          /* the newest pair of both clocks                         */
+    char               said[240];       /* why it does not run; "": nobody asked, or it does      */
+    perf_cupti_launch_ launch[PERF_CUPTI_LAUNCHES_];
+} perf_cupti_;
+
+/* One record, whatever it is. */
+typedef struct perf_cupti_work_ {
+    uint64_t start, end, bytes;         /* ns                                                     */
+    uint32_t device, stream, correlation, kind;
+    uint32_t name, scope;               /* ids                                                    */
+    uint64_t at, waited, took;          /* ticks on the host; ns; ticks                           */
+    int      placed, kernel;
+} perf_cupti_work_;
+
+/* NULL: nobody has asked for it. */
+PERF_COLD_FN_ perf_cupti_ *perf_cupti_seen_(void)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+
+    if (!d)
+        return PERF_NULL_;
+    return PERF_CAST_(perf_cupti_ *, PERF_ACQ_(&d->cupti));
+}
+
+/* ---- launches ---- */
+
+/* Called as each function of the driver or the runtime begins and ends, in its thread. */
+PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function, const void *data)
+{
+    perf_cupti_            *g = PERF_CAST_(perf_cupti_ *, state);
+    const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
+    perf_cupti_launch_     *launch = &g->launch[call->correlation % PERF_CUPTI_LAUNCHES_];
+    const uint64_t          key = PERF_CAST_(uint64_t, call->correlation) << 32;
+    perf_registry_         *r = perf_registry_get_();
+    perf_recorder_         *t;
+    uint64_t                now = 0;
+
+    (void)domain, (void)function;
+    if (PERF_GET_(&g->on) != 1 || !r)           /* 0: a forked child                              */
+        return;
+    if (call->site) {
+        if (PERF_GET_(&launch->key) >> 32 == call->correlation)
+            PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
+        return;
+    }
+    t = perf_recorder_get_();
+    if (!t || g->timestamp(&now))
+        return;
+    PERF_REL_(&launch->key, UINT64_C(0));
+    PERF_REL_(&launch->begin, perf_scope_ticks_(r));
+    PERF_REL_(&launch->ns, now);
+    PERF_REL_(&launch->took, UINT64_C(0));
+    PERF_REL_(&launch->key, key | (t->open ? PERF_CELL_ID_(t->open) : 0));
+}
+
+/* Where and when a record was launched. */
+PERF_COLD_FN_ void perf_cupti_place_(perf_cupti_ *g, perf_cupti_work_ *w)
+{
+    perf_cupti_launch_ *launch = &g->launch[w->correlation % PERF_CUPTI_LAUNCHES_], now;
+    const uint64_t      key = PERF_ACQ_(&launch->key);
+    const double        tick = perf_scope_tick_ns_(perf_registry_get_());
+
+    now.begin = PERF_ACQ_(&launch->begin);
+    now.ns = PERF_ACQ_(&launch->ns);
+    now.took = PERF_ACQ_(&launch->took);
+    w->placed = key && key >> 32 == w->correlation && PERF_ACQ_(&launch->key) == key;
+    if (w->placed) {
+        g->newest = now;
+        w->scope = PERF_CAST_(uint32_t, key);
+        w->took = now.took;
+        if (w->start > now.ns)
+            w->waited = w->start - now.ns;
+    } else {
+        g->unplaced++;
+    }
+    w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
+            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
+}
+
+/* ---- names ---- */
+
+/* "saxpy<float>" of "void saxpy<float>(int, float*)". */
+PERF_COLD_FN_ void perf_cupti_bare_(char *plain)
+{
+    size_t length = PERF_LIBC_(strlen)(plain), at = length;
+    int    depth = 0;
+
+    while (at && plain[length - 1] == ')') {
+        at--;
+        depth += (plain[at] == ')') - (plain[at] == '(');
+        if (!depth)
+            break;
+    }
+    if (at && at < length)
+        plain[at] = '\0';
+    if (!PERF_LIBC_(strncmp)(plain, "void ", 5))
+        PERF_LIBC_(memmove)(plain, plain + 5, PERF_LIBC_(strlen)(plain + 5) + 1);
+}
+
+/* A long name keeps both its ends, and its hash between them: templates differ anywhere. */
+PERF_COLD_FN_ void perf_cupti_put_name_(perf_out_ *o, const char *text, uint64_t hash)
+{
+    const size_t length = PERF_LIBC_(strlen)(text);
+
+    if (length <= 200) {
+        perf_put_(o, text);
+        return;
+    }
+    perf_put_n_(o, text, 120);
+    perf_putf_(o, "...%.0f...", PERF_CAST_(double, hash % 1000000));
+    perf_put_(o, text + length - 60);
+}
+
+/* The id of a kernel's name, 0: no room. */
+PERF_COLD_FN_ uint32_t perf_cupti_name_of_(perf_cupti_ *g, const char *text)
+{
+    perf_registry_   *r = perf_registry_get_();
+    perf_cupti_name_ *n = &g->name[(PERF_PTR_(uintptr_t, text) >> 3) % PERF_CUPTI_NAMES_];
+    uint64_t          hash = UINT64_C(14695981039346656037);
+    const char       *letter;
+    char              kept[PERF_NAME_MAX_ + 1], *plain = PERF_NULL_;
+    perf_out_         o = perf_out_open_(kept, sizeof kept);
+    perf_site_        site = PERF_ZERO;
+
+    if (!text || !*text)
+        text = "(kernel without a name)";
+    for (letter = text; *letter; letter++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *letter)) * UINT64_C(1099511628211);
+    if (n->text == text && n->hash == hash && n->id)
+        return n->id;
+    if (g->demangle && !PERF_LIBC_(strncmp)(text, "_Z", 2) && letter - text < 4096)
+        plain = g->demangle(text, PERF_CAST_(char *, PERF_NULL_), PERF_CAST_(size_t *, PERF_NULL_),
+                            PERF_CAST_(int *, PERF_NULL_));
+    if (plain)
+        perf_cupti_bare_(plain);
+    perf_cupti_put_name_(&o, plain ? plain : text, hash);
+    if (plain)
+        __builtin_free(plain);
+    site.name = kept;
+    site.line = PERF_CAST_(uint32_t, PERF_KIND_DEVICE_) << 24;
+    n->id = perf_site_id_(r, &site);
+    n->text = text;
+    n->hash = hash;
+    return n->id;
+}
+
+/* The id of a copy's or a memset's name, by its direction. */
+PERF_COLD_FN_ uint32_t perf_cupti_copy_name_(uint32_t kind, uint32_t what)
+{
+    static const char *const text[] = {
+        "copy", "copy host to device", "copy device to host", "copy host to array",
+        "copy array to host", "copy array to array", "copy array to device",
+        "copy device to array", "copy device to device", "copy host to host", "copy peer to peer"};
+    static const uint8_t into[] = {
+        PERF_KIND_COPY_, PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_IN_, PERF_KIND_OUT_,
+        PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_,
+        PERF_KIND_COPY_};
+    perf_site_ site = PERF_ZERO;
+    uint32_t   class_of = PERF_KIND_DEVICE_;
+
+    what &= 255;
+    if (kind == PERF_CUPTI_PEER_ || what > 10)
+        what = kind == PERF_CUPTI_PEER_ ? 10 : 0;
+    site.name = "memset";
+    if (kind != PERF_CUPTI_FILL_) {
+        site.name = text[what];
+        class_of = into[what];
+    }
+    site.line = class_of << 24;
+    return perf_site_id_(perf_registry_get_(), &site);
+}
+
+/* ---- sums ---- */
+
+/* The row of a name and a scope; NULL: all are taken. */
+PERF_COLD_FN_ perf_cupti_row_ *perf_cupti_row_of_(perf_cupti_ *g, uint32_t name, uint32_t scope)
+{
+    uint32_t         at = (name * UINT32_C(2654435761) ^ scope * UINT32_C(40503)) >> 7;
+    perf_cupti_row_ *row;
+
+    for (;; at++) {
+        row = &g->row[at % PERF_CUPTI_ROWS_];
+        if (row->name == name && row->scope == scope)
+            return row;
+        if (!row->name)
+            break;
+    }
+    if (g->rows >= PERF_CUPTI_ROWS_ - PERF_CUPTI_ROWS_ / 8)
+        return PERF_NULL_;
+    g->rows++;
+    row->name = name;
+    row->scope = scope;
+    return row;
+}
+
+/* Sums up the older half of the spans. */
+PERF_COLD_FN_ void perf_cupti_retire_(perf_cupti_device_ *d)
+{
+    const uint32_t half = PERF_CUPTI_SPANS_ / 2;
+    uint64_t       gap;
+    uint32_t       i;
+
+    for (i = 0; i < half; i++) {
+        gap = d->span[i].from - d->upto;
+        d->busy += d->span[i].to - d->span[i].from;
+        d->gaps += gap > 0;
+        if (gap > d->longest) {
+            d->longest = gap;
+            d->longest_name = d->span[i].name;
+        }
+        d->upto = d->span[i].to;
+    }
+    d->count -= half;
+    PERF_LIBC_(memmove)(d->span, d->span + half, d->count * sizeof *d->span);
+}
+
+/* Puts one more time at work among the spans. */
+PERF_COLD_FN_ void perf_cupti_span_add_(perf_cupti_device_ *d, const perf_cupti_work_ *w)
+{
+    perf_cupti_span_ *span = d->span;
+    uint64_t          from = w->start, to = w->end;
+    uint32_t          i = d->count, last;
+
+    if (from < d->upto)                         /* later than half the spans: a part may be lost  */
+        from = d->upto;
+    if (to <= from)
+        return;
+    while (i && span[i - 1].from > from)
+        i--;
+    if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
+        i--;
+    } else {
+        PERF_LIBC_(memmove)(span + i + 1, span + i, (d->count - i) * sizeof *span);
+        d->count++;
+        span[i].from = from;
+        span[i].to = to;
+        span[i].name = w->name;
+    }
+    for (last = i; last + 1 < d->count && span[last + 1].from <= to; last++) {
+    }
+    if (span[last].to > to)
+        to = span[last].to;
+    if (to > span[i].to)
+        span[i].to = to;
+    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (d->count - last - 1) * sizeof *span);
+    d->count -= last - i;
+    if (d->count == PERF_CUPTI_SPANS_)
+        perf_cupti_retire_(d);
+}
+
+/* Adds a record to its device; those beyond the 16th device are in the rows only. */
+PERF_COLD_FN_ void perf_cupti_device_add_(perf_cupti_ *g, const perf_cupti_work_ *w, int copies)
+{
+    perf_cupti_device_ *d = g->device;
+    uint64_t            idle;
+
+    while (d->known && d->number != w->device && d < g->device + PERF_CUPTI_DEVICES_ - 1)
+        d++;
+    if (d->known && d->number != w->device)
+        return;
+    if (!d->known) {
+        d->known = 1;
+        d->number = w->device;
+        d->first = d->upto = w->start;
+        g->devices++;
+    }
+    if (d->count && w->placed && w->start > d->span[d->count - 1].to) {
+        idle = w->start - d->span[d->count - 1].to;
+        if (idle > w->waited)
+            d->starved += idle - w->waited;
+    }
+    if (!d->busy && w->start < d->first)
+        d->first = d->upto = w->start;
+    d->sum += w->end - w->start;
+    if (copies)
+        d->copies += w->end - w->start;
+    perf_cupti_span_add_(d, w);
+}
+
+/* ---- rows and lines of the report and the trace ---- */
+
+/* The line of a stream; those beyond the 64th share the last one.  NULL: no memory. */
+PERF_COLD_FN_ perf_cupti_track_ *perf_cupti_track_of_(perf_cupti_ *g, const perf_cupti_work_ *w)
+{
+    perf_cupti_track_ *track = g->track;
+    char               title[32];
+    perf_out_          o = perf_out_open_(title, sizeof title);
+    uint32_t           i;
+
+    for (i = 0; i < g->tracks; i++, track++)
+        if (track->device == w->device && track->stream == w->stream)
+            return track;
+    if (g->tracks == PERF_CUPTI_TRACKS_)
+        return track - 1;
+    perf_putf_(&o, "GPU %.0f kernels %.0f", PERF_CAST_(double, w->device),
+               PERF_CAST_(double, w->stream));
+    track->recorder = perf_track_make_(perf_registry_get_(), title);
+    if (!track->recorder)
+        return PERF_NULL_;
+    track->device = w->device;
+    track->stream = w->stream;
+    g->tracks++;
+    return track;
+}
+
+/* An event of the trace; works of one stream that overlap are shown one behind the other. */
+PERF_COLD_FN_ void perf_cupti_event_(perf_cupti_track_ *track, const perf_cell_ *c, uint64_t at,
+                                     uint64_t ticks)
+{
+    perf_recorder_ *t = track->recorder;
+    uint64_t        end = at + ticks;
+
+    if (at < track->until)
+        at = track->until;
+    if (end < at)
+        end = at;
+    track->until = end;
+    ticks = end - at;
+    if (ticks >= PERF_EVENT_MORE_) {
+        PERF_ADD_(t->ring_more, 1);
+        perf_event_put_(t, ticks, 0);
+        ticks = PERF_EVENT_MORE_;
+    }
+    perf_event_put_(t, at, ticks | PERF_TAG_NAME_(c->tag) | UINT64_C(1) << 56);
+}
+
+/* Into the report's row of its name, and the trace.  0: there is no room. */
+PERF_COLD_FN_ int perf_cupti_record_(perf_cupti_ *g, const perf_cupti_work_ *w)
+{
+    const double       tick = perf_scope_tick_ns_(perf_registry_get_());
+    perf_cupti_track_ *track = perf_cupti_track_of_(g, w);
+    perf_cell_        *c = PERF_NULL_;
+    uint64_t           ticks = PERF_CAST_(uint64_t, PERF_CAST_(double, w->end - w->start) / tick +
+                                                        0.5);
+    uint64_t           bucket = ticks;
+
+    if (track && PERF_GET_(&track->recorder->request))
+        perf_recorder_serve_(track->recorder);
+    if (track && w->name)
+        c = perf_cell_get_(track->recorder, w->name);
+    if (!c)
+        return 0;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, ticks);
+    if (ticks - c->low > c->span)
+        bucket = perf_cell_extend_(track->recorder, c, ticks);
+    if (bucket)
+        PERF_ADD_(PERF_BUCKET_(c, bucket), 1);
+    if (track->recorder->ring_mask)
+        perf_cupti_event_(track, c, w->at, ticks);
+    return 1;
+}
+
+/* Adds a record to all that is kept. */
+PERF_COLD_FN_ void perf_cupti_book_(perf_cupti_ *g, perf_cupti_work_ *w)
+{
+    perf_cupti_row_ *row;
+
+    if (!w->start || w->end < w->start || !w->end) {
+        g->untimed++;
+        return;
+    }
+    perf_cupti_place_(g, w);
+    if (w->at < g->birth)
+        return;
+    if (!perf_cupti_record_(g, w)) {
+        g->dropped++;
+        return;
+    }
+    perf_cupti_device_add_(g, w, !w->kernel && w->kind != PERF_CUPTI_FILL_);
+    if (w->kernel && w->took) {
+        g->kernels++;
+        g->took += w->took;
+        g->short_kernels += PERF_CAST_(double, w->end - w->start) <
+            PERF_CAST_(double, w->took) * perf_scope_tick_ns_(perf_registry_get_());
+    }
+    row = perf_cupti_row_of_(g, w->name, w->scope);
+    if (!row) {
+        g->rowless++;
+        return;
+    }
+    row->calls++;
+    row->bytes += w->bytes;
+    row->ns += w->end - w->start;
+    row->waited += w->waited;
+    row->placed += PERF_CAST_(uint64_t, w->placed);
+}
+
+/* ---- records ---- */
+
+PERF_COLD_FN_ void perf_cupti_read_(perf_cupti_ *g, const void *record)
+{
+    const perf_cupti_kernel_ *kernel = PERF_CAST_(const perf_cupti_kernel_ *, record);
+    const perf_cupti_copy_   *copy = PERF_CAST_(const perf_cupti_copy_ *, record);
+    perf_cupti_work_          w = PERF_ZERO;
+
+    w.kind = kernel->kind;
+    if (w.kind == PERF_CUPTI_KERNEL_) {
+        w.kernel = 1;
+        w.start = kernel->start;
+        w.end = kernel->end;
+        w.device = kernel->device;
+        w.stream = kernel->stream;
+        w.correlation = kernel->correlation;
+        w.name = perf_cupti_name_of_(g, kernel->name);
+    } else if (w.kind == PERF_CUPTI_COPY_ || w.kind == PERF_CUPTI_FILL_ ||
+               w.kind == PERF_CUPTI_PEER_) {
+        w.start = copy->start;
+        w.end = copy->end;
+        w.device = copy->device;
+        w.stream = copy->stream;
+        w.bytes = copy->bytes;
+        w.correlation = copy->correlation;
+        if (w.kind == PERF_CUPTI_PEER_)
+            w.correlation = copy->peer_correlation;
+        w.name = perf_cupti_copy_name_(w.kind, copy->what);
+    } else {
+        return;
+    }
+    perf_cupti_book_(g, &w);
+}
+
+/* CUPTI asks for room.  None: it drops records, and counts them. */
+PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
+{
+    *most = 0;
+    *buffer = PERF_CAST_(uint8_t *, PERF_MALLOC(PERF_CUPTI_BUFFER_));
+    *size = 0;
+    if (*buffer)
+        *size = PERF_CUPTI_BUFFER_;
+}
+
+/* CUPTI hands over what it has filled, on a thread of its own or in that of a flush. */
+PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                                      size_t valid)
+{
+    perf_cupti_ *g = perf_cupti_seen_();
+    void        *record = PERF_NULL_;
+    size_t       lost = 0;
+
+    (void)context, (void)stream, (void)size;
+    while (g && valid && !g->next(buffer, valid, &record) && record)
+        if (perf_gpu_lock_(&g->lock, 1)) {
+            perf_cupti_read_(g, record);
+            perf_gpu_unlock_(&g->lock);
+        }
+    if (g && !g->count_dropped(PERF_NULL_, 0, &lost) && perf_gpu_lock_(&g->lock, 1)) {
+        g->dropped += lost;
+        perf_gpu_unlock_(&g->lock);
+    }
+    PERF_FREE(buffer);
+}
+
+/* Before a report or a trace: what the device has finished.  No lock is held meanwhile. */
+PERF_COLD_FN_ void perf_cupti_collect_(perf_registry_ *r)
+{
+    perf_cupti_ *g = perf_cupti_seen_();
+
+    (void)r;
+    if (g && PERF_GET_(&g->on) == 1)
+        (void)g->flush(0);
+}
+
+PERF_COLD_FN_ void perf_cupti_reset_(void)
+{
+    perf_cupti_ *g = perf_cupti_seen_();
+
+    perf_cupti_collect_(PERF_NULL_);            /* records of what has ended by now               */
+    if (!g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
+    PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
+    g->rows = g->devices = 0;
+    g->untimed = g->dropped = g->unplaced = g->rowless = 0;
+    g->kernels = g->short_kernels = g->took = 0;
+    g->birth = perf_scope_ticks_(perf_registry_get_());
+    perf_gpu_unlock_(&g->lock);
+}
+
+/* ---- report ---- */
+
+/* One device as a whole; times in ns. */
+typedef struct perf_cupti_whole_ {
+    double   span, busy, sum, copies, idle, starved, longest;
+    uint64_t gaps;
+    uint32_t longest_name;              /* what ran after the longest gap                         */
+} perf_cupti_whole_;
+
+PERF_COLD_FN_ perf_cupti_whole_ perf_cupti_whole_of_(const perf_cupti_device_ *d)
+{
+    perf_cupti_whole_ whole = PERF_ZERO;
+    uint64_t          busy = d->busy, upto = d->upto, longest = d->longest, gap;
+    uint32_t          i;
+
+    whole.gaps = d->gaps;
+    whole.longest_name = d->longest_name;
+    for (i = 0; i < d->count; i++) {
+        gap = d->span[i].from - upto;
+        busy += d->span[i].to - d->span[i].from;
+        whole.gaps += gap > 0;
+        if (gap > longest) {
+            longest = gap;
+            whole.longest_name = d->span[i].name;
+        }
+        upto = d->span[i].to;
+    }
+    whole.longest = PERF_CAST_(double, longest);
+    whole.busy = PERF_CAST_(double, busy);
+    whole.span = PERF_CAST_(double, upto - d->first);
+    whole.sum = PERF_CAST_(double, d->sum);
+    whole.copies = PERF_CAST_(double, d->copies);
+    whole.idle = whole.span - whole.busy;
+    whole.starved = PERF_CAST_(double, d->starved);
+    if (whole.starved > whole.idle)
+        whole.starved = whole.idle;
+    return whole;
+}
+
+PERF_COLD_FN_ const char *perf_cupti_text_(uint32_t id)
+{
+    if (!id)
+        return "(no scope)";
+    return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
+}
+
+/* Of all devices and rows, ns. */
+PERF_COLD_FN_ double perf_cupti_sum_(const perf_cupti_ *g)
+{
+    double   sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < PERF_CUPTI_ROWS_; i++)
+        sum += PERF_CAST_(double, g->row[i].ns);
+    return sum;
+}
+
+#define PERF_CUPTI_SHOWN_ 20u           /* rows of the table                                      */
+
+/* The row with most time that was not shown yet, NULL: there is none. */
+PERF_COLD_FN_ perf_cupti_row_ *perf_cupti_most_(perf_cupti_ *g)
+{
+    perf_cupti_row_ *most = PERF_NULL_, *row = g->row;
+
+    for (; row < g->row + PERF_CUPTI_ROWS_; row++)
+        if (row->name && !row->shown && (!most || row->ns > most->ns))
+            most = row;
+    return most;
+}
+
+PERF_COLD_FN_ void perf_cupti_put_row_(perf_table_ *table, const perf_cupti_row_ *row, double sum)
+{
+    const double calls = PERF_CAST_(double, row->calls), ns = PERF_CAST_(double, row->ns);
+    const double placed = PERF_CAST_(double, row->placed);
+
+    perf_cell_text_(table, perf_cupti_text_(row->name));
+    perf_cell_text_(table, row->placed ? perf_cupti_text_(row->scope) : "(not known)");
+    perf_cell_fixed_(table, calls, 0);
+    perf_cell_ns_(table, ns);
+    perf_cell_fixed_(table, sum > 0 ? 100 * ns / sum : 0, 1);
+    perf_cell_ns_(table, ns / calls);
+    if (row->placed)
+        perf_cell_ns_(table, PERF_CAST_(double, row->waited) / placed);
+    else
+        perf_cell_text_(table, "");
+    if (row->bytes)
+        perf_cell_bytes_(table, PERF_CAST_(double, row->bytes));
+    else
+        perf_cell_text_(table, "");
+    perf_row_end_(table);
+}
+
+PERF_COLD_FN_ void perf_cupti_put_rows_(perf_out_ *o, perf_cupti_ *g, double sum)
+{
+    static const perf_column_ column[] = {
+        {"kernel or copy", 40, 0, 0}, {"launched in", 20, 0, 0}, {"calls", 9, 0, 0},
+        {"time", 10, 0, 0}, {"share %", 8, 0, 0}, {"mean", 10, 0, 0}, {"wait", 10, 'b', 0},
+        {"bytes", 10, 'a', 0}};
+    perf_table_      table = perf_table_open_(o, column, 8);
+    perf_cupti_row_ *row;
+    uint32_t         i;
+
+    for (i = 0; i < PERF_CUPTI_ROWS_; i++)
+        g->row[i].shown = 0;
+    perf_table_head_(&table);
+    for (i = 0; i < PERF_CUPTI_SHOWN_; i++) {
+        row = perf_cupti_most_(g);
+        if (!row)
+            return;
+        row->shown = 1;
+        perf_cupti_put_row_(&table, row, sum);
+    }
+    if (g->rows > PERF_CUPTI_SHOWN_)
+        perf_putf_(o, "(%.0f shorter rows are left out)\n",
+                   PERF_CAST_(double, g->rows - PERF_CUPTI_SHOWN_));
+}
+
+/* How much of the time is in the three names with most, and how many there are.  A name may have
+ * many rows, one for each scope. */
+PERF_COLD_FN_ void perf_cupti_put_share_(perf_out_ *o, perf_cupti_ *g, double sum)
+{
+    perf_cupti_row_ *first, *row, *end = g->row + PERF_CUPTI_ROWS_;
+    double           most[3] = {0, 0, 0}, ns;
+    uint32_t         names = 0;
+    int              i, k;
+
+    for (row = g->row; row < end; row++)
+        row->shown = 0;
+    for (first = g->row; first < end; first++) {
+        if (!first->name || first->shown)
+            continue;
+        for (ns = 0, row = first; row < end; row++)
+            if (row->name == first->name) {
+                ns += PERF_CAST_(double, row->ns);
+                row->shown = 1;
+            }
+        names++;
+        for (i = 0; i < 3 && most[i] >= ns; i++) {
+        }
+        for (k = 2; k > i; k--)
+            most[k] = most[k - 1];
+        if (i < 3)
+            most[i] = ns;
+    }
+    perf_putf_(o, "kernels: %.1f %% of the device's time in %.0f of %.0f names",
+               100 * (most[0] + most[1] + most[2]) / sum,
+               PERF_CAST_(double, names < 3 ? names : 3), PERF_CAST_(double, names));
+    if (g->kernels)
+        perf_putf_(o, "; %.1f %% of kernels ran shorter than their launch took",
+                   100 * PERF_CAST_(double, g->short_kernels) / PERF_CAST_(double, g->kernels));
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_cupti_put_device_(perf_out_ *o, const perf_cupti_device_ *d)
+{
+    const perf_cupti_whole_ whole = perf_cupti_whole_of_(d);
+
+    if (!(whole.span > 0) || !(whole.sum > 0))
+        return;
+    perf_putf_(o, "GPU %.0f by CUPTI: busy %.1f %% of ", PERF_CAST_(double, d->number),
+               100 * whole.busy / whole.span);
+    perf_put_ns_(o, whole.span);
+    perf_putf_(o, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
+               "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
+               100 * whole.starved / whole.span);
+    if (whole.gaps) {
+        perf_putf_(o, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
+        perf_put_ns_(o, whole.longest);
+        perf_put_(o, " before ");
+        (void)perf_put_cut_(o, perf_cupti_text_(whole.longest_name), 40);
+    }
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o)
+{
+    perf_cupti_   *g = perf_cupti_seen_();
+    double         sum;
+    uint32_t       i;
+    const uint64_t *n[4];
+    static const char *const what[] = {
+        "records of CUPTI had no times, and were left out",
+        "records were lost: no memory for them, or CUPTI had none",
+        "kernels and copies: it is not known where they were launched",
+        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope"};
+
+    if (!g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    sum = perf_cupti_sum_(g);
+    if (sum > 0) {
+        perf_cupti_put_rows_(o, g, sum);
+        for (i = 0; i < g->devices; i++)
+            perf_cupti_put_device_(o, &g->device[i]);
+        perf_cupti_put_share_(o, g, sum);
+    }
+    n[0] = &g->untimed;
+    n[1] = &g->dropped;
+    n[2] = &g->unplaced;
+    n[3] = &g->rowless;
+    for (i = 0; i < 4; i++)
+        if (*n[i])
+            perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
+    if (*g->said)
+        perf_putf_(o, "note: no kernels from CUPTI: %s\n", g->said);
+    perf_gpu_unlock_(&g->lock);
+}
+
+/* What the device that worked longest did: knows all work, so it comes before that of scopes. */
+PERF_COLD_FN_ void perf_cupti_tells_(perf_evidence_ *e, double total_ns)
+{
+    perf_cupti_      *g = perf_cupti_seen_();
+    perf_cupti_whole_ whole, most = PERF_ZERO;
+    uint32_t          i;
+
+    if (!g || !(total_ns > 0) || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    for (i = 0; i < g->devices; i++) {
+        whole = perf_cupti_whole_of_(&g->device[i]);
+        if (whole.busy > most.busy)
+            most = whole;
+    }
+    perf_gpu_unlock_(&g->lock);
+    if (!(most.busy > 0))
+        return;
+    e->measured = 2;
+    e->busy = most.busy < total_ns ? most.busy / total_ns : 1;
+    e->starved = most.starved < total_ns ? most.starved / total_ns : 1;
+    e->copies = most.copies / most.sum;
+}
+
+/* ---- start ---- */
+
+/* NULL without memory. */
+PERF_COLD_FN_ perf_cupti_ *perf_cupti_get_(void)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_registry_   *r = perf_registry_read_();
+    perf_cupti_      *g;
+
+    if (!d || !r)
+        return PERF_NULL_;
+    g = PERF_CAST_(perf_cupti_ *, PERF_ACQ_(&d->cupti));
+    if (!g && perf_lock_(r)) {
+        g = PERF_CAST_(perf_cupti_ *, d->cupti);
+        if (!g)
+            g = PERF_CAST_(perf_cupti_ *, perf_pages_(sizeof *g, 1));
+        PERF_REL_(&d->cupti, PERF_CAST_(void *, g));
+        perf_unlock_(r);
+    }
+    return g;
+}
+
+PERF_COLD_FN_ void perf_cupti_listen_(perf_gpu_driver_ *d)
+{
+    perf_source_ *source = &d->cupti_source;
+
+    source->collect = perf_cupti_collect_;
+    source->report = perf_cupti_report_;
+    source->reset = perf_cupti_reset_;
+    source->evidence = perf_cupti_tells_;
+    perf_source_add_(perf_registry_get_(), source);
+}
+
+/* Keeps the reason of a failure; `code` 0: CUPTI has not been asked. */
+PERF_COLD_FN_ perf_status perf_cupti_says_(perf_cupti_ *g, perf_status status, const char *why,
+                                           int code)
+{
+    const char *name = PERF_NULL_;
+    perf_out_   o;
+
+    if (code && (!g->error_name || g->error_name(code, &name)))
+        name = PERF_NULL_;
+    if (!perf_gpu_lock_(&g->lock, 1))
+        return status;
+    o = perf_out_open_(g->said, sizeof g->said);
+    perf_put_(&o, why);
+    if (code)
+        perf_putf_(&o, ": %.0f", PERF_CAST_(double, code));
+    if (name)
+        perf_putf_(&o, " %s", name);
+    perf_gpu_unlock_(&g->lock);
+    return status;
+}
+
+/* The last moment at which CUPTI answers: its own clean-up comes later, the report after that. */
+extern int perf_cupti_at_exit_(void (*)(void *), void *, void *)
+    __asm__(PERF_SYM_("__cxa_atexit"));
+
+PERF_COLD_FN_ void perf_cupti_end_(void *state)
+{
+    perf_cupti_ *g = PERF_CAST_(perf_cupti_ *, state);
+
+    if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
+        return;
+    (void)g->flush(1);                          /* what has not ended has no times                */
+    PERF_SET_(&g->on, 2u);
+}
+
+/* 1: the library has all that is needed. */
+PERF_COLD_FN_ int perf_cupti_fill_(perf_cupti_ *g, void *library)
+{
+    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
+
+    g->subscribe = PERF_NULL_;
+    g->unsubscribe = PERF_NULL_;
+    g->enable_domain = PERF_NULL_;
+    g->receive = PERF_NULL_;
+    g->enable = g->disable = PERF_NULL_;
+    g->flush = PERF_NULL_;
+    g->next = PERF_NULL_;
+    g->count_dropped = PERF_NULL_;
+    g->timestamp = PERF_NULL_;
+    perf_gpu_symbol_(library, "cupti", "Subscribe", &g->subscribe);
+    perf_gpu_symbol_(library, "cupti", "Unsubscribe", &g->unsubscribe);
+    perf_gpu_symbol_(library, "cupti", "EnableDomain", &g->enable_domain);
+    perf_gpu_symbol_(library, "cupti", "ActivityRegisterCallbacks", &g->receive);
+    perf_gpu_symbol_(library, "cupti", "ActivityEnable", &g->enable);
+    perf_gpu_symbol_(library, "cupti", "ActivityDisable", &g->disable);
+    perf_gpu_symbol_(library, "cupti", "ActivityFlushAll", &g->flush);
+    perf_gpu_symbol_(library, "cupti", "ActivityGetNextRecord", &g->next);
+    perf_gpu_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &g->count_dropped);
+    perf_gpu_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
+    perf_gpu_symbol_(library, "cupti", "GetResultString", &g->error_name);
+    perf_gpu_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
+    if (!g->demangle) {
+        void *names = perf_gpu_library_(with_demangle);
+        if (names)
+            perf_gpu_symbol_(names, "__cxa", "_demangle", &g->demangle);
+    }
+    return g->subscribe && g->unsubscribe && g->enable_domain && g->receive && g->enable &&
+           g->disable && g->flush && g->next && g->count_dropped && g->timestamp;
+}
+
+/* What the process has opened already comes first. */
+PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
+{
+    static const char *const usual[] = {
+        "libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
+        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", PERF_NULL_};
+    const char *named[2] = {PERF_NULL_, PERF_NULL_};
+
+    named[0] = path;
+    return perf_gpu_library_(path ? named : usual);
+}
+
+/* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
+PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *g)
+{
+    int code = g->receive(perf_cupti_room_, perf_cupti_filled_);
+
+    if (!code)
+        code = g->enable_domain(1, g->subscriber, 1);   /* calls of the driver                    */
+    if (!code)
+        code = g->enable_domain(1, g->subscriber, 2);   /* of the runtime                         */
+    if (!code)
+        code = g->enable(PERF_CUPTI_KERNEL_);
+    if (!code)
+        code = g->enable(PERF_CUPTI_COPY_);
+    if (!code)
+        code = g->enable(PERF_CUPTI_FILL_);
+    if (!code) {
+        (void)g->enable(PERF_CUPTI_PEER_);
+        return 0;
+    }
+    (void)g->disable(PERF_CUPTI_KERNEL_);
+    (void)g->disable(PERF_CUPTI_COPY_);
+    (void)g->disable(PERF_CUPTI_FILL_);
+    (void)g->unsubscribe(g->subscriber);
+    return code;
+}
+
+/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
+ * itself until the stack is full where it cannot begin, so it is asked only after this.          */
+PERF_COLD_FN_ int perf_cupti_driver_(void)
+{
+    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
+    void                    *library = perf_gpu_library_(name);
+    int                    (*init)(unsigned) = PERF_NULL_;
+
+    if (library)
+        perf_gpu_symbol_(library, "cu", "Init", &init);
+    return init ? init(0) : -1;
+}
+
+#define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
+
+/* The same, in one thread at a time. */
+PERF_COLD_FN_ perf_status perf_cupti_try_(perf_cupti_ *g, const char *path)
+{
+    void    *library = perf_cupti_library_(path);
+    uint64_t ns = 0;
+    int      code;
+
+    if (!library)
+        return perf_cupti_says_(g, PERF_ENOGPU, "there is no libcupti.so that the loader finds: "
+                                "PERF_CUPTI=/path/of/libcupti.so", 0);
+    if (!perf_cupti_fill_(g, library))
+        return perf_cupti_says_(g, PERF_ENODATA, "that libcupti.so lacks functions", 0);
+    if (perf_cupti_driver_())
+        return perf_cupti_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0);
+    code = g->subscribe(&g->subscriber, perf_cupti_called_, g);
+    if (code == PERF_CUPTI_TAKEN_)
+        return perf_cupti_says_(g, PERF_ESTATE, "another profiler has this process", code);
+    if (code)
+        return perf_cupti_says_(g, PERF_ENOGPU, "it cannot begin", code);
+    code = g->timestamp(&ns);
+    if (code)
+        (void)g->unsubscribe(g->subscriber);
+    if (!code && perf_gpu_lock_(&g->lock, 1)) {
+        g->newest.begin = perf_scope_ticks_(perf_registry_get_());
+        g->newest.ns = ns;
+        g->said[0] = '\0';
+        perf_gpu_unlock_(&g->lock);
+    }
+    if (!code)
+        code = perf_cupti_begin_(g);
+    if (code)
+        return perf_cupti_says_(g, PERF_EGPU, "it refuses", code);
+    PERF_REL_(&g->on, 1u);
+    (void)perf_cupti_at_exit_(perf_cupti_end_, g, &perf_dso_);
+    return PERF_OK;
+}
+
+PERF_FN perf_status perf_cupti_start(const char *library)
+{
+    perf_cupti_ *g = perf_cupti_get_();
+    perf_status  status = PERF_OK;
+
+    if (!g)
+        return PERF_ENOMEM;
+    if (!perf_gpu_lock_(&g->starting, 1))       /* this very thread is inside, in a handler       */
+        return PERF_ESTATE;
+    perf_cupti_listen_(perf_gpu_driver_seen_());
+    if (!PERF_GET_(&g->on))
+        status = perf_cupti_try_(g, library);
+    perf_gpu_unlock_(&g->starting);
+    return status;
+}
+
+#if defined(__GNUC__)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
+{
+    const char     *asked = perf_getenv_("PERF_CUPTI");
+    perf_registry_ *r;
+
+    if (!asked || !*asked)
+        return;
+    r = perf_registry_read_();
+    if (r)
+        PERF_SET_(&r->heard_cupti, 1u);
+    if (!PERF_LIBC_(strcmp)(asked, "0"))
+        return;
+    (void)perf_cupti_start(PERF_LIBC_(strcmp)(asked, "1") ? asked : PERF_NULL_);
+}
+#endif
+#endif
+
+/* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */
+
+#if PERF_DISABLE
+#define perf_cupti_start(library) PERF_OFF_CODE_((perf_cupti_start)(library))
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_CUPTI_H */
+#endif

@@ -3531,7 +3531,7 @@ typedef struct perf_verdict {
                                         /* library did not take the times                         */
     double        mean_ratio;           /* ratio of the means, of the p99, where they lie on the  */
     double        p99_ratio;            /* other side of the threshold than the answer; else 0    */
-    double        led_ratio;            /* after longer leads, where that withheld it; else 0     */
+    double        led_ratio;            /* after longer leads, where it is another; else 0        */
     char          text[400];            /* filled by perf_verdict_text                            */
 } perf_verdict;
 

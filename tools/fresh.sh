@@ -74,6 +74,7 @@ while read -r line; do
     [12]*number*) ! grep -Eqw 'REJECT|INCONCLUSIVE' /root/output || status=0 ;;
     esac
     [ "$status" -eq 0 ] || exit 1
+    rm -f number number.c                       # a clean tree for what follows
 done </root/commands
 tools/release.sh /root/release
 END
@@ -96,6 +97,7 @@ fresh()
     # shellcheck disable=SC2016,SC2046
     unshare --mount --pid --fork --kill-child sh -c '
         mount -t proc proc "$0/proc"
+        mount -t sysfs -o ro sysfs "$0/sys"     # MPI looks for processors there
         mount -t tmpfs tmpfs "$0/dev/shm"
         mkdir -p "$0/dev/pts"
         mount -t devpts -o newinstance,ptmxmode=0666 devpts "$0/dev/pts" && ln -sf pts/ptmx "$0/dev/ptmx" ||

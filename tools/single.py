@@ -19,15 +19,14 @@ INCLUDE = re.compile(r'#\s*include "(perf\w*\.h)"')
 
 # What perf.h brings when it is asked to, below its other rooms.
 ON_REQUEST = [("PERF_NVTX || PERF_ROCTX", ["perf_nvtx.h"]),
-              ("PERF_ALL || defined(PERF_MAIN)", ["perf_export.h", "perf_main.h"]),
+              ("PERF_ALL || defined(PERF_MAIN)", ["perf_counters.h", "perf_export.h", "perf_main.h"]),
               ("PERF_ALL || defined(PERF_AT_EXIT)", ["perf_diagnosis.h"]),
-              ("PERF_ALL", ["perf_trace.h", "perf_memory.h", "perf_tally.h", "perf_hlog.h",
-                            "perf_counters.h"])]
+              ("PERF_ALL", ["perf_trace.h", "perf_memory.h", "perf_tally.h", "perf_hlog.h"])]
 DEVICES = ["perf_cuda.h", "perf_gpu_bench.h", "perf_kernel.h"]
 # Included under a condition, these stand in the same file, above that line or below: the line can go.
 # Any other #include under a condition is an error.
 FOLLOWS = {"perf_record.h", "perf_report.h", "perf_loop.h", "perf_hist.h", "perf_export.h",
-           "perf_main.h", "perf_diagnosis.h", "perf_nvtx.h"}
+           "perf_counters.h", "perf_main.h", "perf_diagnosis.h", "perf_nvtx.h"}
 # These stay #includes of a file that lies beside the three, or is one of them.
 STAYS = {"perf.h", "perf_cuda.h", "perf_gpu_driver.h"}
 
