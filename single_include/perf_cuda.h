@@ -18008,26 +18008,7 @@ PERF_END_DECLS
 
 #endif /* PERF_NVTX_H */
 #endif
-#if PERF_ALL || defined(PERF_MAIN)
-/* ==== perf_counters.h ==== */
-/* perf_counters.h - what did the processor do: instructions, cycles, branches, misses.
- *
- *     perf_counters c = perf_counters_open(NULL);  // of this thread
- *     perf_counters_start(&c);
- *     work();
- *     perf_counters_stop(&c);
- *     puts(perf_counters_text(&c));            // "1204 instructions, 530 cycles, IPC 2.27, ..."
- *     perf_counters_close(&c);
- *
- * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
- * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
- * faults, context switches and processor time at best.  docs/counters.md has the whole story.
- * Optional: only files that count include it.
- * Sections (search for ">>"):  counters  loops  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_COUNTERS_H
-#define PERF_COUNTERS_H
-
+#if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)
 /* ==== perf_proc.h ==== */
 /* perf_proc.h - numbers that Linux tells in files of /proc.
  *
@@ -18113,7 +18094,27 @@ PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 PERF_END_DECLS
 
 #endif /* PERF_PROC_H */
-/* ==== perf_counters.h, continued ==== */
+#endif
+#if PERF_ALL || defined(PERF_MAIN)
+/* ==== perf_counters.h ==== */
+/* perf_counters.h - what did the processor do: instructions, cycles, branches, misses.
+ *
+ *     perf_counters c = perf_counters_open(NULL);  // of this thread
+ *     perf_counters_start(&c);
+ *     work();
+ *     perf_counters_stop(&c);
+ *     puts(perf_counters_text(&c));            // "1204 instructions, 530 cycles, IPC 2.27, ..."
+ *     perf_counters_close(&c);
+ *
+ * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
+ * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
+ * faults, context switches and processor time at best.  docs/counters.md has the whole story.
+ * Optional: only files that count include it.
+ * Sections (search for ">>"):  counters  loops  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_COUNTERS_H
+#define PERF_COUNTERS_H
+
 
 PERF_BEGIN_DECLS
 
