@@ -81,7 +81,7 @@ cat >again.c <<'C'
 #include <stdlib.h>
 PERF_BENCH(work)
 {
-    int i, n = getenv("SLOW") ? 30000 : 3000;
+    int i, n = getenv("SLOW") ? 300000 : 3000;
     while (perf_bench_next(&b))
         for (i = 0; i < n; i++)
             perf_clobber();
@@ -96,14 +96,31 @@ nightly()                                 # nightly STATUS WORDS
     [ "$status" = "$1" ] || { fail "nightly.sh: status $status, not $1"; cat ../said; }
     try "it says $2" grep -q "$2" ../said
 }
+# The saved times of what is not slow are planted, so that a busy machine decides nothing: two
+# nanoseconds a step, a day between two runs.
+cat >tame.py <<'P'
+import json, statistics
+d = json.load(open("base.json"))
+for i, b in enumerate(d["benchmarks"]):
+    if statistics.median(b["samples"]) < 50e3:
+        b["samples"] = [6e3 * (1 + 0.001 * (i % 3)) for x in b["samples"]]
+for i, r in enumerate(d["runs"]):
+    r["time"] -= 86400 * (len(d["runs"]) - i)
+with open("base.json", "w") as f:
+    f.write(json.dumps(d, separators=(",", ":")).replace("},{", "},\n{"))
+P
+tame() { try 'planted times' python3 tame.py; }
 PERF_ADD=no nightly 3 'no such history yet'
 for i in 1 2 3 4 5 6; do nightly 3 'not decided'; done
+tame
 nightly 0 'no slower'
+tame
 SLOW=1 nightly 1 'confirmed'
 SLOW=1 PERF_ADD=no nightly 1 'since run 8'
 try 'the comment has the verdict' grep -q '^REJECT: 1 entry' perf-history.md
 try 'and the table' grep -q '^| work |' perf-history.md
 try 'and there is a page' grep -q '<!DOCTYPE html>' perf-history.html
+tame
 nightly 0 'kept out of the baseline: work, 1 run'
 "$PERF_AB" history base.json --json history.json >/dev/null
 try 'nine runs, one of them REJECTed' python3 -c 'import json
