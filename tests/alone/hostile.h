@@ -34,7 +34,6 @@
 #define ON 1
 #define OFF 0
 #define OK 0
-#define ERROR 1
 #define MAX 100
 #define MIN 1
 #define MEAN 2
