@@ -128,7 +128,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
  * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
  * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
-PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
+PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
  * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this

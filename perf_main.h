@@ -1506,7 +1506,8 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
 PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseline_entry *entry)
 {
     (void)m;
-    return entry->decision == PERF_INCONCLUSIVE && !entry->missing && entry->runs >= 6;
+    return entry->decision == PERF_INCONCLUSIVE && !entry->missing &&
+           entry->runs >= PERF_BASELINE_RUNS_;
 }
 
 /* A list of the names in `kept` and of the entries that are so, which takes its place.  The names

@@ -1585,13 +1585,11 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
 /* 1: that kind of row has a figure in this column of perf_row_numbers_. */
 PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
 {
-    enum { PERF_FIELD_MEAN_ = 2, PERF_FIELD_MIN_ = 3, PERF_FIELD_MAX_ = 7, PERF_FIELD_LAST_ = 8 };
-
     if (kind < PERF_KIND_COUNT_)
-        return column != PERF_FIELD_LAST_;
+        return column != PERF_COLUMN_LAST_;
     if (kind == PERF_KIND_COUNT_)
-        return column == PERF_FIELD_MEAN_ || column == PERF_FIELD_MIN_ ||
-               column == PERF_FIELD_MAX_ || column == PERF_FIELD_LAST_;
+        return column == PERF_COLUMN_MEAN_ || column == PERF_COLUMN_MIN_ ||
+               column == PERF_COLUMN_MAX_ || column == PERF_COLUMN_LAST_;
     return 0;
 }
 

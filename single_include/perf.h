@@ -18218,7 +18218,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
  * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
  * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
-PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
+PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
  * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
@@ -20868,13 +20868,11 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
 /* 1: that kind of row has a figure in this column of perf_row_numbers_. */
 PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
 {
-    enum { PERF_FIELD_MEAN_ = 2, PERF_FIELD_MIN_ = 3, PERF_FIELD_MAX_ = 7, PERF_FIELD_LAST_ = 8 };
-
     if (kind < PERF_KIND_COUNT_)
-        return column != PERF_FIELD_LAST_;
+        return column != PERF_COLUMN_LAST_;
     if (kind == PERF_KIND_COUNT_)
-        return column == PERF_FIELD_MEAN_ || column == PERF_FIELD_MIN_ ||
-               column == PERF_FIELD_MAX_ || column == PERF_FIELD_LAST_;
+        return column == PERF_COLUMN_MEAN_ || column == PERF_COLUMN_MIN_ ||
+               column == PERF_COLUMN_MAX_ || column == PERF_COLUMN_LAST_;
     return 0;
 }
 
@@ -25381,7 +25379,8 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
 PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseline_entry *entry)
 {
     (void)m;
-    return entry->decision == PERF_INCONCLUSIVE && !entry->missing && entry->runs >= 6;
+    return entry->decision == PERF_INCONCLUSIVE && !entry->missing &&
+           entry->runs >= PERF_BASELINE_RUNS_;
 }
 
 /* A list of the names in `kept` and of the entries that are so, which takes its place.  The names

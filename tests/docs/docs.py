@@ -437,7 +437,7 @@ def check_outputs(page="", word=""):
                     verdicts += result in ("decided", "withheld")
                     withheld += result == "withheld"
     print(f"{runs} quoted outputs, {bad} failed; {withheld} of {verdicts} verdicts withheld by a busy machine")
-    if withheld > verdicts / 2:
+    if verdicts > 3 and withheld > verdicts / 2:            # of a page or two all may be
         bad += 1
         print("FAILED: more than half of the quoted verdicts were not reached")
     return bad if runs else 1

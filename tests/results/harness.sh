@@ -529,21 +529,8 @@ done
 run 3 '^--strict: not decided, exit status 3' --budget 0.03 --compare again.json --strict
 try 'it says what would decide' grep -q '^  to decide one: 1 more saved run' both
 run 0 '^again.json: 6 runs .* a check finds [+][0-9]+ %, a day later [+][0-9]+ %; add one a day' --budget 0.03 --add again.json
-# The baseline's times are planted from here on, so that a busy machine decides nothing: two
-# nanoseconds a step, the slow ones more, a day between two runs.
-cat >tame.py <<'P'
-import json, statistics, sys
-d = json.load(open(sys.argv[1]))
-for i, b in enumerate(d["benchmarks"]):
-    slow = b["name"] == "one" and statistics.median(b["samples"]) > 50e3
-    time = 1e6 if slow else 2 * {"one": 3000, "two": 5000}[b["name"]]
-    b["samples"] = [time * (1 + 0.001 * (i % 3)) for x in b["samples"]]
-for i, r in enumerate(d["runs"]):
-    r["time"] -= 86400 * (len(d["runs"]) - i)
-with open(sys.argv[1], "w") as f:
-    f.write(json.dumps(d, separators=(",", ":")).replace("},{", "},\n{"))
-P
-try 'planted times' python3 tame.py again.json
+# The times of what is saved are planted from here on: two nanoseconds a step.
+try 'planted times' python3 "$root/tests/planted.py" again.json one=6000 two=10000
 wide='no regression beyond 300 %'
 SLOW=1 run 1 '  one .*REJECT; measured again 4 times: confirmed' --budget 0.03 --compare again.json --accept "$wide"
 try 'in turns with another one' test "$(grep -c '^two' out)" -eq 5
@@ -574,7 +561,7 @@ try 'no other entry is' sh -c '! grep "\"two\"" again.json | grep -q level'
 for i in 4 5 6; do
     SLOW=1 run 0 '^  to decide one: ' --budget 0.03 --compare again.json --accept "$wide" --add again.json
 done
-try 'planted times' python3 tame.py again.json
+try 'planted times' python3 "$root/tests/planted.py" again.json one=6000 two=10000
 SLOW=1 run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide"
 # what is open though there are six runs is marked, and stays in the baseline
 cat >wild.py <<'P'
