@@ -1,7 +1,7 @@
 #!/bin/sh
 # Rules on counts, held against a baseline by a program of benchmarks: alone and joined with time.
 . "$(dirname "$0")/../lib.sh"
-need gcc
+need gcc python3
 start_work
 cd "$work"
 export PERF_MACHINE=test
@@ -45,6 +45,7 @@ asks()
 for n in 1 2 3 4 5 6 7; do
     N=100$n MISSED=0 ./two --no-env --budget 0.01 --add base.json >/dev/null
 done
+try 'planted times, slower than any now' python3 "$root/tests/planted.py" base.json counted=100 timed=100
 less='instructions down >= 5 %'
 same='instructions no more than 2 % worse'
 export N=1003
