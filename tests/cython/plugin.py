@@ -54,6 +54,8 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
     assert '"first"' in pathlib.Path("runs.json").read_text()
     for _ in range(6):
         pytest("--perfh-save", "runs.json", "test_speed.py", status=0, says=["this run was added"])
+    planted = pathlib.Path(__file__).resolve().parent.parent / "planted.py"
+    subprocess.run([sys.executable, planted, "runs.json", "test_speed.py::test_one=20000"], check=True)
     before = pathlib.Path("runs.json").read_bytes()
     pytest(*both, PLANTED="30", status=1, says=["test_one: REJECT", "3 passed", "REJECT: 4 measurements",
                                                 "not saved, because"])
