@@ -8,7 +8,7 @@ _perf_ab()
     local files='--paired --random --turns --format --value --ignore-failure --trust'
     local run='--measure --reported --reported= --unit --parameter --setup --prepare --cleanup
         --warmup --pairs --budget --timeout --seed --save --ignore-failure --shell --show-output
-        --each --each= --duet --no-placement'
+        --each --each= --duet --no-placement --link'
     local top='--once --json --tree --interval --count --sort --thread --rows --width'
     local look='--view --trace --flame --sort --thread --rows --width'
     local diagnose='--against --ranks --json'
@@ -43,7 +43,7 @@ _perf_ab()
         --measure) word='wall cpu user system memory instructions cycles branches branch-misses' ;;
         --unit) word='ns us ms s B MB/s' ;;
         --confidence) word='0.9 0.95 0.99' ;;
-        --setup | --prepare | --cleanup)
+        --setup | --prepare | --cleanup | --link)
             mapfile -t COMPREPLY < <(compgen -c -- "$cur")
             return ;;
         --warmup | --pairs | --budget | --timeout | --seed | --parameter | --value | --name | --offset | \

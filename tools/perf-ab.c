@@ -6,7 +6,7 @@
  * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
- * Markdown, page.h HTML, process.h one command, place.h where it lies, run.h rounds of them,
+ * Markdown, page.h HTML, process.h one command, place.h where it lies, link.h its link, run.h rounds of them,
  * spread.h how they vary, ranks.h several processes, merge.h, convert.h and history.h commands,
  * diagnose.h traces of torch.profiler, protocol.h calibration, look.h and top.h what runs or has
  * died.  This file: options and order.
@@ -85,6 +85,7 @@ static const char help_run[] =
     "  --parameter P=... 1,2,8 or 1..8 or 0..1:0.25, for {P}; one command: its values compete\n"
     "  --prepare CMD     untimed, before each run           --setup CMD     before all of them\n"
     "  --cleanup CMD     after all of them                  --warmup N      unmeasured runs (1)\n"
+    "  --link CMD        links before each run, the .o files of CMD in random order\n"
     "  --pairs N         at most N pairs (default 100)      --budget S      at most S seconds\n"
     "  --timeout S       what takes longer is ended         --seed N        of the random order\n"
     "  --save FILE       keep the values                    --show-output   do not discard it\n"
@@ -139,7 +140,7 @@ static int belongs_elsewhere(const char *name, size_t len, int running)
     static const char *const of_run[] = {
         "--measure", "--reported", "--unit", "--parameter", "--prepare", "--setup", "--cleanup",
         "--warmup", "--pairs", "--budget", "--timeout", "--seed", "--save", "--shell",
-        "--show-output", "--each", "--duet", "--no-placement"};
+        "--show-output", "--each", "--duet", "--no-placement", "--link"};
     const char *const *list = running ? of_files : of_run;
     size_t n = running ? sizeof of_files / sizeof *of_files : sizeof of_run / sizeof *of_run, i;
 
@@ -197,6 +198,12 @@ static int take_run_value(options *o, const char *name, const char *value)
         if (o->run.prepares == AB_PREPARES)
             return usage_error("more than 64 times --prepare", "");
         o->run.prepare[o->run.prepares++] = value;
+        return 0;
+    }
+    if (!strcmp(name, "--link")) {
+        if (o->run.links == AB_PREPARES)
+            return usage_error("more than 64 times --link", "");
+        o->run.link[o->run.links++] = value;
         return 0;
     }
     if (!strcmp(name, "--parameter")) {

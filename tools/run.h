@@ -9,6 +9,7 @@
 #define PERF_TOOLS_RUN_H
 
 #include "judge.h"
+#include "link.h"
 #include "place.h"
 #include "process.h"
 #include "spread.h"
@@ -41,6 +42,8 @@ typedef struct ab_run_opts {
     const char *setup, *cleanup;        /* once for each command, before and after all its runs   */
     const char *prepare[AB_PREPARES];   /* before each run; one for all, or one for each          */
     size_t      prepares;
+    const char *link[AB_PREPARES];      /* links with objects in random order, before each run    */
+    size_t      links;
     const char *parameter[AB_PARAMETERS];           /* NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25  */
     size_t      parameters;
 } ab_run_opts;
@@ -48,7 +51,7 @@ typedef struct ab_run_opts {
 typedef struct ab_command {
     char     **word;                    /* to execute                                             */
     char      *title, *shell[4];
-    char      *setup, *prepare, *cleanup;           /* NULL: none                                 */
+    char      *setup, *prepare, *cleanup, *link;    /* NULL: none                                 */
     ab_values  v[AB_MEASURES];          /* each run of it, in the order of time                   */
     ab_spread  spread;                  /* where a run reports several numbers                    */
     size_t     failed;                  /* runs with another status than 0                        */
@@ -427,13 +430,34 @@ PERF_FN int ab_keep_(ab_commands *c, size_t contest, size_t i, ab_taken *t, int 
     return r;
 }
 
+/* What a run needs first: the program linked anew, then --prepare.  As ab_help_; *left is of the
+ * latter.                                                                                        */
+PERF_FN int ab_before_(ab_commands *c, const ab_command *m, pid_t *left)
+{
+    char *link;
+    int   r;
+
+    *left = 0;
+    if (ab_signal_)
+        return 1;
+    if (m->link) {
+        link = ab_link_shuffled(m->link, &c->place);
+        r = ab_help_(c, "--link", link, left);
+        free(link);
+        ab_helper_end(left);
+        if (r)
+            return r;
+    }
+    return ab_help_(c, "--prepare", m->prepare, left);
+}
+
 /* Runs a command once and keeps what it took.  0, 1: interrupted, -1: a message. */
 PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
 {
     ab_command *m = &c->contest[contest].command[i];
     ab_taken    t;
     pid_t       left;
-    int         r = ab_signal_ ? 1 : ab_help_(c, "--prepare", m->prepare, &left);
+    int         r = ab_before_(c, m, &left);
 
     if (r)
         return r;
@@ -697,7 +721,7 @@ PERF_FN int ab_duet_(ab_commands *c, size_t contest, size_t first)
 
     memset(taken, 0, sizeof taken);
     for (i = 0; i < 2 && !r; i++)
-        r = ab_signal_ ? 1 : ab_help_(c, "--prepare", t->command[i].prepare, &left[i]);
+        r = ab_before_(c, &t->command[i], &left[i]);
     if (!r)
         ran = ab_duet_run_(c, t, first, taken) == 0;
     for (i = 0; i < 2; i++)
@@ -1097,6 +1121,7 @@ PERF_FN void ab_command_(const ab_commands *c, ab_command *m, char **word, size_
     static char        sh[] = "sh", dash_c[] = "-c";
     const ab_run_opts *o = c->o;
     const char        *prepare = o->prepares > 1 ? o->prepare[which] : o->prepare[0];
+    const char        *link = o->links > 1 ? o->link[which] : o->link[0];
     size_t             n = 0, i;
 
     while (word[n])
@@ -1117,6 +1142,7 @@ PERF_FN void ab_command_(const ab_commands *c, ab_command *m, char **word, size_
     }
     m->setup = o->setup ? ab_fill_in_(o->setup, p, o->parameters, pick, by_helpers) : NULL;
     m->prepare = prepare ? ab_fill_in_(prepare, p, o->parameters, pick, by_helpers) : NULL;
+    m->link = link ? ab_fill_in_(link, p, o->parameters, pick, by_helpers) : NULL;
     m->cleanup = o->cleanup ? ab_fill_in_(o->cleanup, p, o->parameters, pick, by_helpers) : NULL;
 }
 
@@ -1152,6 +1178,12 @@ PERF_FN long ab_split_(ab_commands *c, char **argv, char ***word)
                        "COMMAND_B..., or one with --parameter");
     if (c->o->prepares > 1 && c->o->prepares != n)
         return ab_fail(&c->e, "--prepare", 0, 0, "give it once for all commands, or once for each");
+    if (c->o->links > 1 && c->o->links != n)
+        return ab_fail(&c->e, "--link", 0, 0, "give it once for all commands, or once for each");
+    for (i = 0; i < c->o->links; i++)
+        if (ab_link_objects(c->o->link[i]) < 2)
+            return ab_fail(&c->e, "--link", 0, 0, "two words that end in .o are needed: they come in "
+                           "random order");
     return (long)n;
 }
 
@@ -1225,6 +1257,7 @@ PERF_FN void ab_commands_free_(ab_commands *c)
             free(m->title);
             free(m->setup);
             free(m->prepare);
+            free(m->link);
             free(m->cleanup);
             for (w = 0; w < AB_MEASURES; w++)
                 free(m->v[w].x);

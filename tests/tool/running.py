@@ -279,6 +279,30 @@ def around(c):
     c.status(1, "run", "--accept", "speedup >= 5", "--prepare", "sleep 0.1", "--prepare", ":", "--", "true", "--", "true")
 
 
+def linked(c):
+    """--link: before each run, the objects in an order of coins; what is none stays in its place."""
+    log = c.work / "log"
+    for name in "abc":
+        (c.work / f"{name}.o").write_text("")
+    run = ("run", "--pairs", "12", "--warmup", "0", "--seed", "3", "--reported", "--accept", "p99 down >= 20 %")
+    same = ("--", "echo", "5", "--", "echo", "5")        # a rule on p99 is judged after the last round
+    for objects in (f"{c.work}/a.o {c.work}/b.o {c.work}/c.o", f"{c.work}/?.o"):
+        fresh(c)
+        c.status(2, *run, "--link", f"echo ld -o out.o {objects} -lm >> {log}", *same)
+        lines = log.read_text().splitlines()
+        c.check(len(lines) == 24 and len(set(lines)) == 6, f"orders: {lines}")
+        c.check(all(x.startswith("ld -o out.o /") and x.endswith(".o -lm") for x in lines), f"{lines}")
+        c.check(all(sorted(x.split()) == sorted(lines[0].split()) for x in lines), f"objects: {lines}")
+    fresh(c)                                             # one for each, and before what prepares
+    c.status(2, *run[:1], "--pairs", "1", *run[3:], "--link", f"echo A a.o b.o >> {log}", "--link", f"echo B a.o b.o >> {log}",
+             "--prepare", f"echo p >> {log}", *same)
+    c.check(sorted(x[0] for x in log.read_text().splitlines()) == ["A", "B", "p", "p"] and log.read_text()[0] in "AB",
+            log.read_text())
+    c.status(3, *run, "--link", "cc -o p a.o", *same, has="two words that end in .o are needed")
+    c.status(3, *run, "--link", "false a.o b.o", *same, has=".o' ended with status 1")
+    c.status(3, *run, *["--link", "true a.o b.o"] * 3, *same, has="once for all commands, or once")
+
+
 def failures_ignored(c):
     run = ("run", "--ignore-failure", "--shell", "--reported", "--unit", "ns")
     c.status(0, *run, "--", "echo 1001; exit 3", "--", "echo 503", has="failed")
@@ -480,7 +504,7 @@ def closed(c):
 
 def main():
     c = Checks("running")
-    for part in (race, family, the_same, placement, each, programs_of_benchmarks, duet, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
+    for part in (race, family, the_same, placement, each, programs_of_benchmarks, duet, parameters, around, linked, failures_ignored, used, left_behind, deaf, terminal, closed):
         part(c)
     c.finish()
 
