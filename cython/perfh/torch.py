@@ -194,11 +194,13 @@ class _Backward:
     def __init__(self, owner: "_Modules", name: str) -> None:
         self.owner, self.name, self.inputs = owner, name, 0
         self.left, self.span = 0, None  # type: int, Any
+        self.ran = False
+        self.kept = []  # type: List[Any]       # handles on leaves: a graph takes others along
 
     def begin(self, gradient: Any) -> None:
         if self.span is not None or not self.owner.on:
             return
-        self.left = self.inputs
+        self.left, self.ran = self.inputs, True
         self.span = perfh.span(self.name)
         self.span.__enter__()
         self.owner.opened(self)
@@ -214,6 +216,47 @@ class _Backward:
             span.end()
             self.owner.running.pop(id(self), None)
 
+    def forget(self) -> None:
+        """Takes the hooks off what outlives the graph."""
+        for handle in self.kept:
+            handle.remove()
+        self.kept = []
+
+
+def _nothing(*what: Any) -> None:
+    """A hook that does nothing."""
+
+
+def _no_hook() -> Any:
+    return _nothing
+
+
+class _Hook:
+    """A hook of one module.  Copies of the module, and files, get one that does nothing."""
+
+    def __init__(self, owner: "_Modules", name: str, is_root: bool) -> None:
+        self.owner, self.name, self.is_root = owner, name, is_root
+
+    def __reduce__(self) -> Any:
+        return _no_hook, ()
+
+
+class _Before(_Hook):
+    def __call__(self, module: Any, inputs: Any, more: Any = None) -> None:
+        if not _compiling(self.owner.compiling):
+            self.owner.before(self.name, self.is_root, module, (inputs, more))
+
+
+class _After(_Hook):
+    def __call__(self, module: Any, *rest: Any) -> None:
+        if not _compiling(self.owner.compiling):
+            self.owner.after(module, rest[-1])
+
+
+def _compiling(asks: Any) -> bool:
+    """Does torch.compile look at this hook?  Then there is nothing in it, and no graph breaks."""
+    return asks is not None and asks()
+
 
 class _Modules:
     """What modules() returns: a block in which the hooks are there."""
@@ -221,9 +264,11 @@ class _Modules:
     def __init__(self, model: Any, depth: int, backward: bool) -> None:
         self.model, self.depth, self.backward = model, depth, backward
         self.always = "always_call" in inspect.signature(model.register_forward_hook).parameters
+        self.compiling = getattr(getattr(_torch(), "compiler", None), "is_compiling", None)
         self.handles = []  # type: List[Any]
         self.on = False
         self.running = {}  # type: Dict[int, _Backward]
+        self.keeps = {}  # type: Dict[int, _Backward]
         self.asked = False
         self.local = threading.local()
 
@@ -245,33 +290,43 @@ class _Modules:
             handle.remove()
         self.handles = []
         self._close_all()
+        for call in list(self.keeps.values()):
+            call.forget()
+        self.keeps = {}
 
     def _watch(self, name: str, module: Any, is_root: bool) -> None:
-        def before(module: Any, inputs: Any, more: Any = None) -> None:
-            is_recursive = self.always and bool(self._stack())
-            if is_root and not is_recursive:
-                self._close_all()               # what an exception has left open
-            call, taken = None, []  # type: Optional[_Backward], List[Any]
-            if self.backward:
-                call = _Backward(self, name + " backward")
-                for one in _tensors((inputs, more), []):
-                    taken.append((one, one._version, one.register_hook(call.input_done)))
-                call.inputs = len(taken)
-            scope = perfh.scope(name)
-            self._stack().append((module, scope, call, taken))
-            scope.__enter__()
-
-        def after(module: Any, *rest: Any) -> None:
-            call, taken = self._leave(module)
-            if call is not None:
-                for one in _tensors(rest[-1], []):
-                    if not _passed_on(one, taken, call):
-                        one.register_hook(call.begin)
-
+        before, after = _Before(self, name, is_root), _After(self, name, is_root)
         self.handles.append(_register(module.register_forward_pre_hook, before, with_kwargs=True))
         # prepend: of two blocks around one model the inner one ends its scopes first
         self.handles.append(_register(module.register_forward_hook, after, prepend=True,
                                       with_kwargs=True, always_call=True))
+
+    def before(self, name: str, is_root: bool, module: Any, inputs: Any) -> None:
+        is_recursive = self.always and bool(self._stack())
+        if is_root and not is_recursive:
+            self._close_all()                   # what an exception has left open
+        call, taken = None, []  # type: Optional[_Backward], List[Any]
+        if self.backward:
+            call = _Backward(self, name + " backward")
+            for one in _tensors(inputs, []):
+                taken.append((one, one._version, one.register_hook(call.input_done)))
+            call.inputs = len(taken)
+        scope = perfh.scope(name)
+        self._stack().append((module, scope, call, taken))
+        scope.__enter__()
+
+    def after(self, module: Any, output: Any) -> None:
+        call, taken = self._leave(module)
+        if call is None:
+            return
+        made = [one for one in _tensors(output, []) if not _passed_on(one, taken, call)]
+        for one in made:
+            one.register_hook(call.begin)
+        call.kept = [handle for one, _, handle in taken if one.is_leaf or not made]
+        if not made:                            # under no_grad: it has no backward
+            call.forget()
+        elif call.kept:
+            self.keeps[id(call)] = call
 
     def _stack(self) -> List[Any]:
         if not hasattr(self.local, "stack"):
@@ -305,6 +360,10 @@ class _Modules:
         self.asked = False
         for call in list(self.running.values()):
             call.end()
+        for call in list(self.keeps.values()):
+            if call.ran:                        # not in its own hook: torch walks through them
+                call.forget()
+                self.keeps.pop(id(call), None)
 
     def _close_all(self) -> None:
         stack = self._stack()
@@ -324,21 +383,35 @@ def _passed_on(tensor: Any, taken: List[Any], call: _Backward) -> bool:
 
 
 def _register(register: Callable[..., Any], hook: Callable[..., Any], **wanted: bool) -> Any:
-    """A hook with all options that this torch knows: before 2.0 there are none."""
+    """A hook with all options that this torch knows: before 2.0 it has none."""
     try:
         return register(hook, **wanted)
     except TypeError:
-        return register(hook)
+        handle = register(hook)
+    if wanted.get("prepend"):
+        handle.hooks_dict_ref().move_to_end(handle.id, last=False)
+    return handle
+
+
+def _is_compiled(module: Any) -> bool:
+    """Is it what torch.compile made of a module?"""
+    return hasattr(module, "_orig_mod")
+
+
+def _is_scripted(module: Any) -> bool:
+    """A module of torch.jit takes no hooks."""
+    return any(kind.__name__ == "ScriptModule" for kind in type(module).__mro__)
 
 
 def _to_depth(model: Any, depth: int) -> Iterator[Any]:
-    """(path, module) of the model and what is in it, to that depth.  Of a compiled model itself
-    alone: hooks inside would break its graph."""
-    if hasattr(model, "_orig_mod"):
-        yield "", model
-        return
+    """(path, module) of the model and what is in it, to that depth; nothing of what is compiled."""
+    inside = []  # type: List[str]              # paths with a dot behind, of what is compiled
     for path, module in model.named_modules():
-        if not path or path.count(".") < depth:
+        if path and path.count(".") >= depth or any(path.startswith(one) for one in inside):
+            continue
+        if _is_compiled(module) or _is_scripted(module):
+            inside.append(path + "." if path else "")
+        if not _is_scripted(module):
             yield path, module
 
 
@@ -350,10 +423,17 @@ def modules(model: Any, depth: int = 2, *, backward: bool = True) -> Any:
     the module returned to that of what it took; where it took nothing that needs a gradient, to the
     end of the backward pass.  What returns its input as it was (Identity) has none.  The hooks go
     at the end of the block, also by an exception.  They cost some 10 us a module and forward, 20
-    with its backward.  Enter it around what you call, in the thread that calls.  A model of
-    torch.compile is one module."""
+    with its backward.  Enter it around what you call, in the thread that calls.
+
+    A module that torch.compile returned is one row: nothing inside it is watched, and the block
+    breaks no graph.  What is compiled in place, and modules of torch.jit, have no rows.  In eval a
+    TransformerEncoder with hooks leaves its fast path.  Before torch 2.0 a model that calls itself
+    is one call."""
     if not hasattr(model, "named_modules"):
         raise TypeError(f"perfh.torch.modules: {type(model).__name__} is no torch module")
+    if _is_scripted(model):
+        raise TypeError("perfh.torch.modules: a module of torch.jit takes no hooks: call it in "
+                        "`with perfh.scope(...)`")
     if depth < 0:
         raise ValueError(f"depth={depth}: 0 or more")
     return _Modules(model, depth, backward)
@@ -672,6 +752,8 @@ def memory(device: Any = None) -> Any:
     how much each phase has grown.  mark.rows has them as MemoryRow.  With a CUDA device: what torch
     has allocated there; it synchronises, and resets torch's peak.  Else, or with device="cpu":
     resident memory of the process.  Each mark is also a perfh.memory_mark."""
+    if str(device).startswith("cuda") and _cuda() is None:
+        raise ValueError(f"perfh.torch.memory: device={device!r}: this torch has no CUDA device")
     return _Memory(device)
 
 
@@ -758,11 +840,23 @@ def compiled(function: Callable[..., Any], name: Optional[str] = None) -> Compil
 # ---- torch.profiler ------------------------------------------------------------------------------
 
 class record_function:
-    """with perfh.torch.record_function("load"): a scope, and a block of torch.profiler's trace."""
+    """with perfh.torch.record_function("load"): a scope, and a block of torch.profiler's trace.
+    Above a function: each call of it."""
 
     def __init__(self, name: str) -> None:
-        self.scope = perfh.scope(name)
+        self.name, self.scope = name, perfh.scope(name)
         self.record = _torch().profiler.record_function(name)
+        self.record._perfh_seen = True          # for records(): it has its scope
+
+    def __call__(self, function: Any) -> Any:
+        """As a decorator."""
+        perfh.scope(self.name)(function)        # TypeError: what a scope cannot decorate
+
+        @functools.wraps(function)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            with record_function(self.name):
+                return function(*args, **kwargs)
+        return recorded
 
     def __enter__(self) -> "record_function":
         self.record.__enter__()
@@ -784,10 +878,10 @@ class _Records:
 
         @functools.wraps(enter)
         def enter_(block: Any) -> Any:
-            scope = perfh.scope(block.name)
             entered = enter(block)
-            block._perfh = scope
-            scope.__enter__()
+            if not hasattr(block, "_perfh_seen"):
+                block._perfh = perfh.scope(block.name)
+                block._perfh.__enter__()
             return entered
 
         @functools.wraps(leave)

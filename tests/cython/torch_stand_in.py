@@ -33,6 +33,10 @@ class Tensor:
     def shape(self):
         return (len(self.values),)
 
+    @property
+    def is_leaf(self):
+        return not self.parents
+
     def register_hook(self, hook):
         return _Handle(self.hooks, hook)
 
