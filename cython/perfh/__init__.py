@@ -14,12 +14,12 @@ import os as _os
 
 _FROM_MODULE = ("scope", "span", "wait", "lap", "value", "text", "count", "instant", "variant",
                 "schedule", "auto", "pause", "resume", "gpu_scope", "gpu_wait",
-                "gpu_collect", "bench", "ab", "compare", "Error", "report", "report_text", "scopes",
-                "diagnose", "trace_save", "export", "results_save", "baseline_save",
-                "baseline_check", "Histogram", "memory_mark", "thread_name", "enable",
-                "trace_enable", "reset", "status", "status_text")
-_RESULTS = ("Result", "Verdict", "Summary", "Interval", "Row", "Diagnosis", "Baseline",
-            "BaselineEntry")
+                "gpu_collect", "bench", "sweep", "ab", "race", "compare", "Error", "report",
+                "report_text", "scopes", "diagnose", "trace_save", "export", "results_save",
+                "baseline_save", "baseline_check", "Histogram", "memory_mark", "thread_name",
+                "enable", "trace_enable", "reset", "status", "status_text")
+_RESULTS = ("Result", "Results", "Race", "RaceEntry", "Verdict", "Summary", "Interval", "Row",
+            "Diagnosis", "Baseline", "BaselineEntry")
 
 __all__ = ["__version__", "get_include", "get_cmake_dir", "get_cython_dir", *_FROM_MODULE, *_RESULTS]
 

@@ -1,6 +1,6 @@
 from dataclasses import dataclass
 from array import array
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, TextIO, Tuple, TypeVar, Union, overload
+from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Sequence, TextIO, Tuple, TypeVar, Union, overload
 from os import PathLike
 
 from typing_extensions import disjoint_base
@@ -74,6 +74,28 @@ class Verdict:
     @property
     def rejected(self) -> bool: ...
     def __bool__(self) -> bool: ...
+    def _repr_html_(self) -> str: ...
+
+class Results(List[Result]):
+    def _repr_html_(self) -> str: ...
+
+class RaceEntry(NamedTuple):
+    name: str
+    time: Summary
+    first_ns: float
+    verdict: Optional[Verdict]
+    behind: float
+    within_noise: bool
+
+class Race:
+    name: str
+    entries: List[RaceEntry]
+    best: Optional[str]
+    rounds: int
+    warnings: Tuple[str, ...]
+    text: str
+    def __init__(self, name: str, entries: List[RaceEntry], best: int, rounds: int,
+                 warnings: Tuple[str, ...]) -> None: ...
     def _repr_html_(self) -> str: ...
 
 class Row(NamedTuple):
@@ -231,6 +253,12 @@ def resume() -> None: ...
 def bench(function: Callable[..., Any], /, *args: Any, name: Optional[str] = ...,
           before: Optional[Callable[[int], Any]] = ..., max_seconds: float = ..., bytes: float = ...,
           items: float = ...) -> Result: ...
+def sweep(function: Callable[..., Any], arguments: Iterable[Any], /, *, name: Optional[str] = ...,
+          before: Optional[Callable[[int], Any]] = ..., max_seconds: float = ...,
+          items: Optional[Callable[..., float]] = ...) -> Results: ...
+def race(functions: Union[Mapping[str, Callable[..., Any]], Iterable[Callable[..., Any]]], /, *args: Any,
+         rule: str = ..., name: str = ..., before: Optional[Callable[[int], Any]] = ...,
+         close: Optional[float] = ..., max_seconds: float = ..., confidence: float = ...) -> Race: ...
 def ab(baseline: Callable[..., Any], candidate: Callable[..., Any], /, *args: Any, rule: str = ...,
        name: Optional[str] = ..., before: Optional[Callable[[int], Any]] = ...,
        close: Optional[float] = ..., max_seconds: float = ..., confidence: float = ...) -> Verdict: ...

@@ -28,8 +28,8 @@ from perfh.perf_results cimport *
 from perfh.perf_trace cimport perf_trace_save_perfetto
 from perfh import _compare, _trace, _workers
 from perfh._words import in_python
-from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Result, Row, Rows,
-                            Summary, Verdict, pause_times)
+from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Race, RaceEntry, Result,
+                            Results, Row, Rows, Summary, Verdict, pause_times)
 
 
 cdef extern from *:
@@ -966,6 +966,25 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
                   r.iterations, warning_texts(r.warnings) + pause_notes(each), in_python(perf_result_text(&r).decode()))
 
 
+def sweep(function, arguments, /, *, name=None, before=None, double max_seconds=0, items=None):
+    """How long does function(x) take for each x of arguments?  A list of Results, one after the other.
+
+    perfh.sweep(sorted_copy, [100, 1000, 10000]): entries "sorted_copy/100", ...  A tuple among the
+    arguments is several of them: (4096, 8) calls function(4096, 8), "name/4096/8".  Where that is
+    too long or the same for two, its number stands there.  items(x) is how many one call handles.
+    The rest is as in bench; max_seconds is that of each."""
+    refuse_resumed("sweep", function)
+    given = [one if isinstance(one, tuple) else (one,) for one in arguments]
+    if not given:
+        raise ValueError("perfh.sweep: there are no arguments")
+    name = function_name(function) if name is None else str(name)
+    words = ["/".join(map(str, args)) for args in given]
+    return Results(bench(function, *args, before=before, max_seconds=max_seconds,
+                         items=0 if items is None else items(*args),
+                         name=f"{name}/{word if len(word) < 40 and words.count(word) == 1 else i}")
+                   for i, (args, word) in enumerate(zip(given, words)))
+
+
 cdef object numbers(object output):
     """A number, a sequence or an array of numbers as an array of doubles."""
     if isinstance(output, (int, float)):
@@ -1056,6 +1075,112 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     return verdict_of(str(name), rule, &r.verdict, summary(&r.baseline_cpu if cpu else &r.baseline),
                       summary(&r.candidate_cpu if cpu else &r.candidate),
                       (r.first_baseline_ns, r.first_candidate_ns), r.warnings, notes)
+
+
+cdef object race_variants(functions):
+    """(names, functions) of a dict, or of a sequence: then by their names, numbered where alike."""
+    if hasattr(functions, "keys"):
+        names, calls = [str(name) for name in functions], list(functions.values())
+    else:
+        calls = list(functions)
+        names = [function_name(function) for function in calls]
+        names = [f"{name} ({i})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+    if not 2 <= len(calls) <= 64:
+        raise ValueError(f"perfh.race: {len(calls)} functions: 2 to 64")
+    for function in calls:
+        if not callable(function):
+            raise TypeError(f"perfh.race: {type(function).__name__} cannot be called")
+        refuse_resumed("race", function)
+    return names, calls
+
+
+cdef object refuse_unlike(names, outputs, double close):
+    """ValueError: a variant returns something else than the first."""
+    for name, output in zip(names[1:], outputs[1:]):
+        left, right = _compare.pairs_of(outputs[0], output)
+        for x, y in zip(left, right):
+            if not (x == y or abs(x - y) <= close * abs(x) or (x != x and y != y)):
+                raise ValueError(f"perfh.race: {name} returns something else than {names[0]}: "
+                                 f"{y:g}, not {x:g}, with close={close:g}")
+
+
+cdef object race_of(name, names, rule, perf_race_result *r, tuple notes):
+    cdef perf_summary time
+    cdef perf_verdict v
+    entries = []
+    for i in range(r.count):
+        time, v = r.entry[i].time, r.entry[i].verdict
+        own, first = summary(&time), r.entry[i].first_ns
+        verdict = None if i == 0 else verdict_of(
+            names[i], rule, &v, entries[0].time, own, (entries[0].first_ns, first), 0)
+        entries.append(RaceEntry(names[i], own, first, verdict, r.entry[i].behind,
+                                 bool(r.entry[i].within_noise)))
+    return Race(str(name), entries, r.best, r.rounds, warning_texts(r.warnings) + notes)
+
+
+def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, close=None,
+         double max_seconds=0, double confidence=0):
+    """Which of 2 to 64 functions is fastest at function(*args)?  A Race.
+
+    functions   {"loop": f, "numpy": g, ...}, or a sequence of them; the first is the baseline
+    rule        each of the others is held against the first by it; no rule on p95, p99 or the mean
+    close       relative tolerance for what they return at first: ValueError where one lies outside
+    before      called as before(number) before each slice, not timed
+    max_seconds, confidence     0: 2 s at most for each; 0.95, that no verdict is wrong
+    Every round calls all of them in a new random order; it stops when all are decided."""
+    cdef perf_ab_opts o = perf_ab_opts_default()
+    cdef perf_race_result r
+    cdef perf_race loop
+    cdef int v, looked = 0
+    cdef uint64_t turns = 0
+    cdef Before hook = hook_of(before)
+    cdef Timed timed = timed_here(True)
+    cdef perf_loop *outer = timed.loop
+    cdef uint64_t pauses = timed.pauses
+    names, calls = race_variants(functions)
+    check_confidence(confidence)
+    if not max_seconds >= 0:
+        raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
+    if close is not None and not close >= 0:
+        raise ValueError(f"close={close!r}: a relative tolerance of 0 or more, or None")
+    o.accept.rule = rule_of(rule)
+    if o.accept.rule.metric != PERF_METRIC_PAIR:
+        raise ValueError(f"rule {rule!r}: a race holds typical times against each other, no p95 or "
+                         "mean: perfh.ab does")
+    o.accept.confidence = confidence
+    o.max_seconds = max_seconds
+    if before is not None:
+        o.before = before_slice
+        o.user = <void *>hook
+    outputs = [None] * len(calls)
+    missing = set(range(len(calls)))
+    loop = perf_race_begin(utf8(name), <int>len(calls), &o)
+    for v in range(len(calls)):
+        perf_race_name(&loop, v, utf8(names[v]))
+    timed.loop, timed.pauses = &loop, 0
+    try:
+        while hook.error is None:
+            v = perf_race_next(&loop)
+            if v < 0:
+                break
+            turns += 1
+            output = calls[v](*args)
+            if looked < len(calls) and v in missing:        # the first call of each
+                missing.discard(v)
+                looked += 1
+                refuse_unrun("race", output)
+                outputs[v] = output
+                if close is not None and not missing:
+                    refuse_unlike(names, outputs, close)
+    finally:                                    # an exception in one of them ends the loop
+        timed.loop = NULL
+        r = perf_race_end(&loop)
+        notes = pause_notes(pause_ns(timed, turns, r.entry[r.best].time.p50)) if r.best >= 0 else ()
+        timed.loop, timed.pauses = outer, pauses
+    if hook.error is not None:
+        raise hook.error
+    check(r.status)
+    return race_of(name, names, rule, &r, notes)
 
 
 def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=False, name="after",

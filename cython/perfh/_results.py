@@ -240,3 +240,68 @@ class Verdict:
             _time_row("baseline", self.baseline, first[0]),
             _time_row("candidate", self.candidate, first[1])])
         return f"<div>{line}</div>{self._picture()}{table}"
+
+
+class Results(list):
+    """What perfh.sweep returns: a list of Results; a line for each, in a notebook a table."""
+
+    def __str__(self):
+        return "\n".join(f"{result.name}: {result.text}" for result in self)
+
+    def _repr_html_(self):
+        return _table(_TIME_HEAD, [_time_row(r.name, r.time, r.first_ns) for r in self])
+
+
+class RaceEntry(NamedTuple):
+    """One function of a Race."""
+    name: str
+    time: Summary                       # ns a call
+    first_ns: float                     # the first call alone
+    verdict: object                     # Verdict against the first function; None: it is the first
+    behind: float                       # typical ratio to the best one, 1 for itself
+    within_noise: bool                  # not shown to be slower than the best one
+
+    def _place(self, is_best):
+        if is_best:
+            return "the best"
+        return "within noise of the best" if self.within_noise else f"{self.behind:.3g} x the best"
+
+
+class Race:
+    """Which of many is fastest: what perfh.race returns.
+
+    name, entries               entries: a RaceEntry for each function, in the order given
+    best                        name of the one with the smallest median; None: nothing was measured
+    rounds                      how often all of them took a turn
+    warnings                    a tuple of sentences; docs/troubleshooting.md has each
+    text                        a line for each, the best first                                 """
+    __slots__ = ("name", "entries", "best", "rounds", "warnings", "text")
+
+    def __init__(self, name, entries, best, rounds, warnings):
+        self.name, self.entries, self.rounds, self.warnings = name, entries, rounds, warnings
+        self.best = entries[best].name if 0 <= best < len(entries) else None
+        self.text = self._text()
+
+    def _ranked(self):
+        return sorted(self.entries, key=lambda e: (e.name != self.best, e.time.p50))
+
+    def _text(self):
+        width = max((len(e.name) for e in self.entries), default=0)
+        lines = [f"{self.name}: {self.rounds} rounds, the best is {self.best}"]
+        for e in self._ranked():
+            says = "this is the baseline" if e.verdict is None else e.verdict.text
+            lines.append(f"  {e.name:<{width}}  {ns_text(e.time.p50):>8}  "
+                         f"{e._place(e.name == self.best)}; {says}")
+        return "\n".join(lines + [f"  note: {text}" for text in self.warnings])
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"<perfh.Race {self.name}: {self.best}>"
+
+    def _repr_html_(self):
+        notes = "".join(f"<br>note: {_html.escape(text)}" for text in self.warnings)
+        return _table((*_TIME_HEAD, "place", "against the first"), [
+            (*_time_row(e.name, e.time, e.first_ns), e._place(e.name == self.best),
+             "" if e.verdict is None else e.verdict.decision) for e in self._ranked()]) + notes

@@ -292,6 +292,40 @@ assert "table" in Balance(shown).tags and "&lt;i&gt;" in shown and shown.count("
 assert perfh.scopes() == list(perfh.scopes()) and ">12</td>" in shown, shown
 Balance(perfh.compare([1.0], [2.0])._repr_html_())      # unbounded ends: no picture
 
+# ---- race, sweep -------------------------------------------------------------------------------
+
+many = perfh.race({"slow": slow, "quick": quick, "same": lambda n: quick(n)}, 300, close=0, name="add",
+                  max_seconds=0.3)
+assert [e.name for e in many.entries] == ["slow", "quick", "same"] and many.best in ("quick", "same"), many
+assert many.entries[0].verdict is None and many.rounds >= 1, many
+assert min(e.behind for e in many.entries) == 1 and many.entries[0].behind > 1.5, many
+assert all(e.verdict.baseline == many.entries[0].time for e in many.entries[1:]), many
+assert f"the best is {many.best}" in str(many) and many.best in repr(many) and "slow, " not in str(many)
+Balance(many._repr_html_())
+assert "add, quick" in perfh.report_text()
+seen = []
+perfh.race([slow, slow], 3, before=seen.append, max_seconds=0.05)
+assert set(seen) == {0, 1}, seen
+assert "slow (1)" in str(perfh.race([slow, slow], 3, max_seconds=0.05))
+raises(ValueError, lambda: perfh.race([slow], 3), "1 functions: 2 to 64")
+raises(ValueError, lambda: perfh.race([slow] * 65, 3), "65 functions")
+raises(TypeError, lambda: perfh.race([slow, 5], 3), "int cannot be called")
+raises(ValueError, lambda: perfh.race([slow, lambda n: 1], 3, close=0), "<lambda> returns something else than slow")
+raises(ValueError, lambda: perfh.race([slow, quick], 3, rule="speedup >= 1.3 on p95"), "a race holds typical times")
+raises(ValueError, lambda: perfh.race([slow, quick], 3, confidence=95), "confidence=95")
+raises(TypeError, lambda: perfh.race([slow, asyncio.sleep], 3), "coroutine")
+raises(TypeError, lambda: perfh.race([slow, lambda n: asyncio.sleep(n)], 3), "nobody has run")
+raises(ZeroDivisionError, lambda: perfh.race([slow, lambda n: 1 // 0], 3))
+
+lengths = perfh.sweep(slow, [10, (1000,)], items=lambda n: n, max_seconds=0.05)
+assert [r.name for r in lengths] == ["slow/10", "slow/1000"] and lengths[0].time.p50 < lengths[1].time.p50
+assert "items/s" in str(lengths) and str(lengths).startswith("slow/10: median "), str(lengths)
+Balance(lengths._repr_html_())
+pairs = perfh.sweep(max, [(4, 8), (4, 8), ("x" * 50, "y")], name="most", max_seconds=0.02)
+assert [r.name for r in pairs] == ["most/0", "most/1", "most/2"], pairs
+raises(ValueError, lambda: perfh.sweep(slow, []), "no arguments")
+raises(TypeError, lambda: perfh.sweep(asyncio.sleep, [1]), "coroutine")
+
 # ---- decorators --------------------------------------------------------------------------------
 
 perfh.reset()
@@ -475,7 +509,7 @@ for name, node in typed.items():
         found = [p.name for p in inspect.signature(getattr(perfh, name)).parameters.values()
                  if p.kind is not p.VAR_POSITIONAL]
         assert [w for w in wanted] == found, (name, wanted, found)
-for kind in (perfh.Result, perfh.Verdict):
+for kind in (perfh.Result, perfh.Verdict, perfh.Race):
     fields = {n.target.id for n in typed[kind.__name__].body if isinstance(n, ast.AnnAssign)}
     assert fields == set(kind.__slots__), fields ^ set(kind.__slots__)
 for kind in (perfh.Summary, perfh.Interval):
