@@ -33,7 +33,7 @@
 
 #include "perf_base.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf.h: found another or an older perf_base.h; keep all files of one release together"
+#error "perf.h: found another or an older perf_base.h; keep files of one release together"
 #endif
 
 /* >>config: these, and those of the rooms ------------------------------------------------------ */

@@ -52,7 +52,7 @@
 #define PERF_UPTR_ uintptr_t
 #include "perf_hist.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_kernel.h: found another perf_base.h; keep the files of one release together"
+#error "perf_kernel.h: found another or an older perf_base.h; keep files of one release together"
 #endif
 #if PERF_KERNEL_HOST
 #include "perf.h"

@@ -26,7 +26,7 @@
 
 #include "perf.h"
 #if !defined(PERF_VERSION) || !defined(PERF_NVTX)
-#error "perf_nvtx.h: found another or an older perf.h; keep the files of one release together"
+#error "perf_nvtx.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 /* >>config ------------------------------------------------------------------------------------

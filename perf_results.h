@@ -19,7 +19,7 @@
 
 #include "perf.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_results.h: found another or an older perf.h; keep all files of one release together"
+#error "perf_results.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 #include "perf_saved.h"

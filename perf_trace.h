@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_trace.h: found another or an older perf.h; keep all files of one release together"
+#error "perf_trace.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 /* >>config ------------------------------------------------------------------------------------ */

@@ -611,10 +611,13 @@ def messages(path):
 
 
 def plain(text):
-    """A message without what Markdown puts around it."""
+    """A message without what Markdown puts around it, and without its numbers' plurals."""
     text = re.sub(r"perf_\w+\.h\b", "perf.h", text)      # of each header alike
-    text = re.sub(r"<br>|`|\*", " ", text).replace("\\|", "|").replace("%%", "%")
-    return " ".join(text.split()).strip(" ,;:").lower()
+    text = re.sub(r"<br>|`|\*", " ", text).replace("\\|", "|").replace("%%", "%").lower()
+    for many, one in ((r"(\w\w+)s", r"\1"), ("were", "wa"), ("are", "is"), ("them", "it"),
+                      ("their", "it")):
+        text = re.sub(rf"\b{many}\b", one, text)        # "1 scope was" as "2 scopes were"
+    return " ".join(text.split()).strip(" ,;:")
 
 
 def listed(said, rows):
