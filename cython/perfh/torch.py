@@ -15,6 +15,7 @@ import os
 import random
 import sys
 import threading
+import time
 import types
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
@@ -71,14 +72,42 @@ class _Reads:
 
 
 class _Collate:
-    """A loader's collate_fn in a scope."""
+    """A loader's collate_fn in a scope; its batch says when it was made, where that is `sent`."""
 
-    def __init__(self, function: Callable[[Any], Any], name: str) -> None:
-        self.function, self.name = function, name
+    def __init__(self, function: Callable[[Any], Any], name: str, sent: bool, device: Any) -> None:
+        self.function, self.name, self.sent, self.device = function, name, sent, device
 
     def __call__(self, samples: Any) -> Any:
-        with perfh.scope(self.name):
-            return self.function(samples)
+        with perfh.scope(self.name + " collate"):
+            batch = self.function(samples)
+        return _Sent(batch, self.name, self.device) if self.sent else batch
+
+
+class _Sent:
+    """A batch on its way to the loop."""
+
+    def __init__(self, batch: Any, name: str, device: Any) -> None:
+        self.batch, self.name, self.device = batch, name, device
+        self.made_ns = time.monotonic_ns()      # one clock for all processes of a machine
+        self.pin_ns = 0
+
+    def pin_memory(self) -> "_Sent":
+        """torch calls this where the loader pins memory, in its thread."""
+        before = time.monotonic_ns()
+        with perfh.scope(self.name + " pin"):
+            pin: Any = importlib.import_module("torch.utils.data._utils.pin_memory")
+            self.batch = pin.pin_memory(self.batch, self.device)
+        self.pin_ns = time.monotonic_ns() - before
+        return self
+
+    def arrives(self, asked_ns: int) -> Any:
+        """The batch; counts if it was made before the loop asked, else how long it took to come."""
+        was_ready = self.made_ns < asked_ns
+        perfh.count(self.name + " ready", was_ready)
+        if not was_ready:
+            took = time.monotonic_ns() - self.made_ns - self.pin_ns
+            perfh.count(self.name + " hand-over (us)", took / 1e3)
+        return self.batch
 
 
 class _Data:
@@ -100,7 +129,8 @@ class _Data:
         if not _is_loader(loader):
             return iter(loader)
         before = {"dataset": own["dataset"], "collate_fn": own["collate_fn"]}
-        own["collate_fn"] = _Collate(own["collate_fn"], self._name + " collate")
+        own["collate_fn"] = _Collate(own["collate_fn"], self._name, _may_send(loader),
+                                     own.get("pin_memory_device") or None)
         if not _is_pipe(own["dataset"]):
             own["dataset"] = _Reads(own["dataset"], self._name + " read")
         try:
@@ -111,19 +141,33 @@ class _Data:
     def __iter__(self) -> Iterator[Any]:
         with perfh.wait(self._name + " start"):
             batches = self._begin()
-        return _Batches(batches, self._name)
+        has_workers = bool(getattr(self._loader, "num_workers", 0))
+        return _Batches(batches, self._name, has_workers)
 
 
 class _Batches:
-    def __init__(self, batches: Iterator[Any], name: str) -> None:
-        self.batches, self.name = batches, name
+    def __init__(self, batches: Iterator[Any], name: str, has_workers: bool) -> None:
+        self.batches, self.name, self.has_workers = batches, name, has_workers
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
+        asked_ns = time.monotonic_ns()
         with perfh.wait(self.name):
-            return next(self.batches)
+            batch = next(self.batches)
+        if not isinstance(batch, _Sent):
+            return batch
+        return batch.arrives(asked_ns) if self.has_workers else batch.batch
+
+
+def _may_send(loader: Any) -> bool:
+    """May its batches be wrapped on their way?  Not where others than our loop may take them: a
+    loader that looks at them itself, or workers that outlive the loop."""
+    found: Any = sys.modules.get("torch.utils.data")
+    passes_on = type(loader).__iter__ is found.DataLoader.__iter__
+    has_a_way = bool(getattr(loader, "num_workers", 0) or getattr(loader, "pin_memory", False))
+    return passes_on and has_a_way and not getattr(loader, "persistent_workers", False)
 
 
 def _is_loader(loader: Any) -> bool:
@@ -141,11 +185,18 @@ def _is_pipe(dataset: Any) -> bool:
 def data(loader: Iterable[Any], name: str = "data") -> Any:
     """for batch in perfh.torch.data(loader): what the loop waits for a batch is the wait `name`.
 
-    Of a torch DataLoader also, in its workers or in this process: "data read", each sample that the
-    dataset reads, and "data collate", each batch that is put together; "data start" is what it
-    takes to start the workers.  What workers record comes back as with all of perfh.  Any other
-    iterable has the wait alone.  One call more than batches is counted: the one that finds the end.
-    The loader itself stays as it is."""
+    Of a torch DataLoader also, in its workers or in this process:
+    data start      what it takes to start the workers
+    data read       each sample that the dataset reads
+    data collate    each batch that is put together
+    data pin        each batch that is copied to pinned memory
+    data ready      1 for each batch that a worker had made before the loop asked for one, else 0
+    data hand-over (us)     how long the others were on their way, without the pin
+    The last three are missing with persistent_workers, and of loaders with their own __iter__.
+    What workers record comes back as with all of perfh.
+
+    Any other iterable has the wait alone.  One call more than batches is counted: the one that
+    finds the end.  The loader itself stays as it is."""
     if not hasattr(loader, "__iter__") and not hasattr(loader, "__getitem__"):
         raise TypeError(f"perfh.torch.data: {type(loader).__name__} cannot be iterated")
     return _Data(loader, name)
@@ -189,7 +240,7 @@ def _tensors(value: Any, found: List[Any], deep: int = 0) -> List[Any]:
 
 
 class _Backward:
-    """The backward of one call of a module: from its first output's gradient to its last input's."""
+    """One call's backward: from its first output's gradient to its last input's."""
 
     def __init__(self, owner: "_Modules", name: str) -> None:
         self.owner, self.name, self.inputs = owner, name, 0

@@ -10,6 +10,7 @@ import pickle
 import re
 import sys
 import tempfile
+import types
 
 import perfh
 import perfh.torch as pt
@@ -121,6 +122,19 @@ def in_workers(torch):
         assert calls("data", "data start", "data read", "data collate") == [5, 1, 12, 4], (kind, found)
         assert found["data"].kind == found["data start"].kind == "wait"
         assert found["data read"].where == ("worker" if workers else ""), found["data read"]
+        ready = found.get("data ready")
+        assert (ready is not None) == bool(workers), found
+        late = found.get("data hand-over (us)")
+        if workers:                             # each was ready, or its way is known
+            came_late = late.calls if late else 0
+            assert ready.calls == 4 and round(ready.mean_ns * 4) + came_late == 4, found
+            assert not late or late.min_ns > 0, late
+    perfh.reset()
+    kept = torch.utils.data.DataLoader(Squares(), 3, num_workers=1, persistent_workers=True)
+    for _ in range(2):                          # its workers serve both: no batch is wrapped
+        assert [type(x) for x in pt.data(kept)] == [type(x) for x in kept] == [torch.Tensor] * 4
+    assert "data ready" not in rows() and calls("data") == [10], rows()
+    del kept
     perfh.reset()
     loader = torch.utils.data.DataLoader(Stream(), batch_size=2)
     assert [x.tolist() for x in pt.data(loader)] == [[1.0, 2.0], [3.0, 4.0]]
@@ -397,6 +411,8 @@ def of_loaders(stand_in):
             return iter([self.collate_fn([dataset[i] for i in range(k, k + 3)]) for k in (0, 3)])
 
     sys.modules["torch.utils.data"] = stand_in
+    sys.modules["torch.utils.data._utils.pin_memory"] = types.SimpleNamespace(
+        pin_memory=lambda batch, device: [device, *batch])
     stand_in.DataLoader = Loader
     perfh.reset()
     loader = Loader(Squares())
@@ -405,6 +421,24 @@ def of_loaders(stand_in):
     assert [batch for batch in pt.data(loader)] == [[0.0, 1.0, 4.0], [9.0, 16.0, 25.0]]
     assert batch == [0.0, 1.0, 4.0] and type(loader.dataset) is Squares
     assert calls("data", "data start", "data read", "data collate") == [4, 2, 12, 4], rows()
+
+    class Pins(Loader):                         # as torch does where there is a device
+        pin_memory, pin_memory_device, num_workers = True, "", 1
+
+        def __iter__(self):                     # one batch is made now, one when it is asked for
+            dataset, collate = self.dataset, self.collate_fn
+            first = collate([dataset[0], dataset[1]])
+            return ((collate([dataset[2]]) if k else first).pin_memory() for k in range(2))
+    perfh.reset()
+    stand_in.DataLoader = Pins
+    assert [batch for batch in pt.data(Pins(Squares()))] == [[None, 0.0, 1.0], [None, 4.0]]
+    found = rows()
+    assert calls("data pin", "data ready") == [2, 2] and found["data ready"].mean_ns == 0.5, found
+    assert found["data hand-over (us)"].calls == 1, found
+    perfh.reset()
+    assert len([batch for batch in pt.data(type("Other", (Pins,), {"__iter__": Loader.__iter__})(
+        Squares()))][0]) == 3 and "data ready" not in rows(), rows()
+    del sys.modules["torch.utils.data._utils.pin_memory"]
     del sys.modules["torch.utils.data"]
 
 
