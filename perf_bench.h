@@ -235,6 +235,9 @@ typedef struct perf_ab_opts {           /* zero = default                       
     void          *user;                /* before(user, variant); may not throw; NULL: nothing    */
     double   min_seconds;               /* no answer before, so that no warm-up decides; 0 -> 0.5 */
                                         /* or half of max_seconds; < 0: as soon as it is decided  */
+    perf_rule also;                     /* a second rule, on a count, which has to hold, too;     */
+                                        /* all zero: none.  PERF_EINVAL: on no count, or the loop */
+                                        /* does not count (perf_counters_loop)                    */
 } perf_ab_opts;
 
 typedef struct perf_ab_result {
@@ -259,6 +262,9 @@ typedef struct perf_ab_result {
     double       turns_ratio;           /* candidate / baseline in turns without leads; 0: the    */
                                         /* verdict's is that, as leads were not needed            */
     int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
+    int          parts;                 /* 2: there are two rules, and verdict is the worse part; */
+                                        /* 0: there is one                                        */
+    perf_verdict part[2];               /* by opts.accept.rule, by opts.also                      */
 } perf_ab_result;
 
 typedef perf_loop perf_ab;              /* one that answers: which of two is faster?          */
@@ -298,6 +304,10 @@ typedef struct perf_race_entry {
     double       behind;                /* typical ratio to the best one, 1 for itself            */
     int          within_noise;          /* 1: not shown to be slower than the best one            */
     double       control_ratio;         /* to variant 0 after longer leads; 0: none               */
+    double       counted[4];            /* instructions, cycles, branches, branch misses of an    */
+                                        /* iteration; NaN: that is missing; all 0: none counted   */
+    int          parts;                 /* as in perf_ab_result                                   */
+    perf_verdict part[2];
 } perf_race_entry;
 
 typedef struct perf_race_result {

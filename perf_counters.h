@@ -116,24 +116,26 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
  * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
  * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
- * the variant of an A/B loop counts as its body, and verdicts allow for two instructions of it.
+ * variant n counts as its body, and verdicts allow for 2 n instructions of it, n branches.
  * The median of each count is in the report and in files, as counters of the loop.
  *
- * Or in one: opts.accept.rule of perf_ab_begin is on a count.  Such a loop runs only if it counts;
- * r.verdict is then the one on the count, and time is measured beside it.                        */
+ * Or the loop itself holds the rule: opts.accept.rule is on a count, or opts.also is, joined with
+ * one on time.  Such a loop runs only if it counts.  r.verdict is by the rule; of two it is the
+ * worse part (REJECT, then INCONCLUSIVE), and r.part[] has both.  Each entry of a race likewise,
+ * and r.entry[i].counted[] has what an iteration counts.                                         */
 
-/* Makes a bench or A/B loop count: after its begin, before its first next.  Up to 12 rounds, and no
+/* Makes a loop count: after its begin, before its first next.  Up to 12 rounds (a race: 18), and no
  * more than a tenth of max_seconds after the third; threads that the body starts count with
  * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
- * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
- * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
+ * which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process; PERF_ESTATE: c is closed,
+ * counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
  * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
 PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
- * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
- * one and the loop's own are.  INCONCLUSIVE if the counter is missing; then v.reason says why and
- * points into c->text.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no A/B loop. */
+ * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  INCONCLUSIVE if the counter is
+ * missing; then v.reason says why.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no
+ * A/B loop.                                                                                      */
 PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -438,73 +440,84 @@ PERF_FN void perf_counters_close(perf_counters *c)
 
 /* ---- words ---- */
 
-/* Why the system refused: from errno, and from what the kernel allows. */
-PERF_COLD_FN_ void perf_put_refusal_(perf_out_ *o, const perf_counters *c, int which)
+#define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
+
+/* The kernel forbids it; NULL: /proc does not say so. */
+PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *c, int which)
 {
-    const int error = c->own[which].error;
-    uint64_t  paranoid = 0, most = 2;               /* of perf_event_paranoid                     */
+    static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
+                                     PERF_PARANOID_TEXT_ "4", PERF_PARANOID_TEXT_ "above 4"};
+    uint64_t                 paranoid = 0, most = 2;
 
     if (c->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
         most = 1;
+    perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
+    if (paranoid <= most)
+        return PERF_NULL_;
+    if (paranoid > 4)
+        return is[3];
+    return is[paranoid - 2];
+}
 
-    switch (error) {
+/* Why the system refused: from errno, and from what the kernel allows. */
+PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *c, int which)
+{
+    const char *forbidden;
+
+    switch (c->own[which].error) {
     case 1:                                         /* EPERM, EACCES                              */
     case 13:
-        perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
-        if (paranoid > most) {
-            perf_put_(o, "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is ");
-            perf_put_u64_(o, paranoid);
-        } else {
-            perf_put_(o, "a sandbox forbids it (seccomp of a container, or a security module)");
-        }
-        break;
+        forbidden = perf_counter_forbidden_(c, which);
+        if (forbidden)
+            return forbidden;
+        return "a sandbox forbids it (seccomp of a container, or a security module)";
     case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
     case 19:
     case 22:
     case 95:
-        perf_put_(o, "this processor does not count it, or a virtual machine hides the counter");
-        break;
+        return "this processor does not count it, or a virtual machine hides the counter";
     case 3:
-        perf_put_(o, "there is no such process");
-        break;
+        return "there is no such process";
     case 16:
-        perf_put_(o, "another program has taken the counter for itself");
-        break;
+        return "another program has taken the counter for itself";
     case 23:
     case 24:
-        perf_put_(o, "too many files are open: see ulimit -n");
-        break;
+        return "too many files are open: see ulimit -n";
     case 38:
-        perf_put_(o, "the kernel, or a sandbox, has no perf_event_open");
-        break;
+        return "the kernel, or a sandbox, has no perf_event_open";
     default:
-        perf_put_(o, "perf_event_open failed with error ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, error));
+        return "perf_event_open failed with error ";
+    }
+}
+
+/* Why a counter is missing.  Static. */
+PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int which)
+{
+    switch (c->own[which].how) {
+    case PERF_NOT_ASKED_:
+        return "it was not asked for";
+    case PERF_REFUSED_:
+        return perf_counter_refusal_(c, which);
+    case PERF_NEVER_RAN_:
+        return "it never had its turn: others used the processor's counters, "
+               "or the time was too short";
+    case PERF_NO_SYSTEM_:
+        return "only 64-bit Linux tells it";
+    case PERF_COUNTERS_OFF_:
+        return perf_status_text(PERF_EDISABLED);
+    default:
+        return "it was never started, or could not be read";
     }
 }
 
 PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
 {
-    switch (c->own[which].how) {
-    case PERF_NOT_ASKED_:
-        perf_put_(o, "it was not asked for");
-        break;
-    case PERF_REFUSED_:
-        perf_put_refusal_(o, c, which);
-        break;
-    case PERF_NEVER_RAN_:
-        perf_put_(o, "it never had its turn: others used the processor's counters, "
-                     "or the time was too short");
-        break;
-    case PERF_NO_SYSTEM_:
-        perf_put_(o, "only 64-bit Linux tells it");
-        break;
-    case PERF_COUNTERS_OFF_:
-        perf_put_(o, perf_status_text(PERF_EDISABLED));
-        break;
-    default:
-        perf_put_(o, "it was never started, or could not be read");
-    }
+    const char  *why = perf_counter_missing_(c, which);
+    const size_t length = PERF_LIBC_(strlen)(why);
+
+    perf_put_(o, why);
+    if (why[length - 1] == ' ')                     /* of an error that has no sentence           */
+        perf_put_u64_(o, PERF_CAST_(uint64_t, c->own[which].error));
 }
 
 /* 1: a value is there, or is to come. */
@@ -606,7 +619,11 @@ PERF_FN const char *perf_counters_text(perf_counters *c)
 
 /* ---- loops ---- */
 
-enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_LEAST_ = 3, PERF_COUNT_IDLE_ = 4096 };
+/* A race has 18 rounds, which can tell 63 arms from the first.                                   */
+enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_RACE_ = 18, PERF_COUNT_LEAST_ = 3,
+       PERF_COUNT_IDLE_ = 4096 };
+
+typedef double perf_count_arm_[PERF_COUNTER_COUNT][PERF_COUNT_RACE_];
 
 /* What the slices of a loop have counted. */
 typedef struct perf_counts_ {
@@ -614,14 +631,14 @@ typedef struct perf_counts_ {
     uint64_t began;                     /* perf_now() of the first counted slice                  */
     int      arms, rounds;              /* rounds: complete ones                                  */
     int      turn;                      /* of the round under way: slices begun                   */
-    int      first;                     /* the arm that begins it                                 */
     int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
     int      arm;                       /* its arm                                                */
     int      pauses;                    /* 1: the body pauses, so nothing is counted              */
-    perf_compare_opts accept;           /* of the loop, where its rule is on a count              */
+    perf_compare_opts accept;           /* of the loop, as asked                                  */
     double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
     double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
-    double   value[2][PERF_COUNTER_COUNT][PERF_COUNT_ROUNDS_];  /* an iteration, with the loop's  */
+    unsigned char     order[64];        /* of the arms in this round                              */
+    perf_count_arm_  *value;            /* [arms] an iteration, with the loop's own               */
 } perf_counts_;
 
 /* The fewest iterations whose half is one: a body that takes long runs twice and once. */
@@ -630,15 +647,27 @@ PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
     return arm->batch < 2 ? 2 : arm->batch;
 }
 
+/* Each order of the arms is equally likely. */
+PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *k)
+{
+    uint64_t half;
+    int      i, j;
+
+    for (i = 0; i < k->arms; i++) {
+        half = perf_random_(&k->state->coin) >> 32;
+        j = PERF_CAST_(int, half * PERF_CAST_(uint64_t, i + 1) >> 32);
+        k->order[i] = k->order[j];
+        k->order[j] = PERF_CAST_(unsigned char, i);
+    }
+}
+
 /* The next slice of the round: each arm with n iterations, then with half of them. */
 PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
 {
     perf_loop_state_ *s = k->state;
     uint64_t          batch;
 
-    k->arm = k->first;
-    if (k->turn >= 2)
-        k->arm = k->arms - 1 - k->first;
+    k->arm = k->order[k->turn / 2];
     k->full = !(k->turn & 1);
     k->turn++;
     batch = perf_count_batch_(&s->arm[k->arm]);
@@ -672,7 +701,7 @@ PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
 {
     const double most = 1e8 * k->state->opts.max_seconds;
 
-    if (k->rounds >= PERF_COUNT_ROUNDS_)
+    if (k->rounds >= PERF_COUNT_RACE_ || (k->arms < 3 && k->rounds >= PERF_COUNT_ROUNDS_))
         return 1;
     return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
 }
@@ -756,11 +785,12 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
         k->turn = 0;
     }
     if (perf_count_enough_(k)) {
-        perf_count_show_all_(k);
+        if (s->loop.kind < 3)
+            perf_count_show_all_(k);
         return 0;
     }
-    if (!k->turn && k->arms > 1)
-        k->first = PERF_CAST_(int, perf_random_(&s->coin) >> 63);
+    if (!k->turn)
+        perf_count_shuffle_(k);
     return perf_count_slice_(c, k);
 }
 
@@ -808,97 +838,164 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* The pairs of an A/B loop's rounds, without what the loop itself takes. */
-PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int which,
+/* Variant `arm` against 0 in the rounds that counted both, without what the loop itself takes.  Of
+ * counts close to 0 there is no ratio: they are held apart from it.                              */
+PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
-    double value[2][PERF_COUNT_ROUNDS_];
-    int    arm, i;
+    const double least = 0.01;
+    double       value[2][PERF_COUNT_RACE_], a, b;
+    size_t       n = 0;
+    perf_verdict v;
+    int          i;
 
-    for (arm = 0; arm < 2; arm++)
-        for (i = 0; i < k->rounds; i++)
-            value[arm][i] = k->value[arm][which][i] - k->idle[which];
-    return perf_compare_pairs(value[0], value[1], PERF_CAST_(size_t, k->rounds), opts);
+    for (i = 0; i < k->rounds; i++) {
+        a = k->value[0][which][i] - k->idle[which];
+        b = k->value[arm][which][i] - k->idle[which];
+        if (perf_is_nan_(a) || perf_is_nan_(b))
+            continue;
+        value[0][n] = perf_most_(a, least);
+        value[1][n++] = perf_most_(b, least);
+    }
+    v = perf_compare_pairs(value[0], value[1], n, opts);
+    if (v.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, k->rounds))
+        v.reason = "the counter had its turn in too few rounds";
+    return v;
 }
 
-/* The verdict by opts.rule.  NULL or closed counters have none. */
-PERF_COLD_FN_ perf_verdict perf_counts_judge_(perf_counters *c, perf_compare_opts opts)
+/* The verdict on variant `arm` by opts.rule, which is on a count. */
+PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compare_opts opts,
+                                              int arm)
 {
-    const perf_counter which = perf_counter_of_metric_(opts.rule.metric);
-    perf_verdict       v = PERF_ZERO;
+    const perf_counts_ *k = c->counts;
+    const int           which = PERF_CAST_(int, perf_counter_of_metric_(opts.rule.metric));
+    perf_verdict        v;
 
     opts.design = PERF_DESIGN_RANDOM;
-    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose the variant may take one arm     */
-        opts.tick = 2.0;                            /* a test or a jump more                      */
+    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose variant n may take n tests and   */
+        opts.tick = 2.0 * arm;                      /* jumps more                                 */
     if (which == PERF_COUNTER_BRANCHES)
-        opts.tick = 1.0;
-    v.rule = opts.rule;
-    v.status = PERF_OK;
-    if (PERF_DISABLE)
-        v.status = PERF_EDISABLED;
-    else if (!c || which == PERF_COUNTER_COUNT)
-        v.status = PERF_EINVAL;
-    else if (!c->counts || c->counts->arms != 2)
-        v.status = PERF_ESTATE;
-    v.reason = perf_status_text(v.status);
-    if (v.status != PERF_OK)
-        return v;
-    v = perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts);
+        opts.tick = arm;
+    v = perf_counts_compare_(k, arm, which, &opts);
     if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
         opts.tick = -1.0;
-        if (perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts).decision)
+        if (perf_counts_compare_(k, arm, which, &opts).decision)
             v.reason = "what chooses the variant may be the difference: do more in an iteration";
     }
-    if (!c->counts->rounds)
+    if (!k->rounds)
         v.reason = "the loop ended before a round was counted";
-    if (perf_counters_why(c, which))
-        v.reason = perf_counters_why(c, which);
-    if (c->counts->pauses)
+    if (!perf_counter_is_here_(c, which))
+        v.reason = perf_counter_missing_(c, which);
+    if (k->pauses)
         v.reason = "the body pauses: what it does meanwhile would count, too";
-    else if (c->counts->state->forced >= 0)
+    else if (k->state->forced >= 0)
         v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
     return v;
 }
 
-/* The verdict of a loop whose rule is on a count.  The report keeps it longer than the counters
- * live, so the reason that a counter is missing is in words of its own.                          */
-PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s, perf_ab_result *r)
+/* Beside a rule on time: the worse part decides. */
+PERF_COLD_FN_ void perf_count_join_(perf_race_entry *e, const perf_verdict *also)
 {
-    perf_counters    *c = PERF_CAST_(perf_counters *, s->counters);
-    perf_compare_opts opts = PERF_ZERO;
+    static const int bad[] = {1, 0, 2};             /* by perf_decision                           */
 
-    if (!c->counts) {
-        r->verdict.decision = PERF_INCONCLUSIVE;
-        r->verdict.reason = "the counters were closed before the loop ended";
-        return;
-    }
-    opts = r->opts.accept = c->counts->accept;
+    e->parts = 2;
+    e->part[0] = e->verdict;
+    e->part[1] = *also;
+    if (bad[also->decision] > bad[e->verdict.decision])
+        e->verdict = *also;
+    else if (e->verdict.decision == PERF_ACCEPT)
+        e->verdict.reason = "both rules hold";
+}
+
+/* Judges variant `arm` by the rules of the loop that are on counts. */
+PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *c, perf_loop_state_ *s, int arm)
+{
+    perf_race_entry  *e = &s->entry[arm];
+    perf_compare_opts opts = c->counts->accept;
+    perf_verdict      also;
+
+    if (s->variants > 2)                            /* wrong about any of them no more often      */
+        opts.confidence = perf_least_(1.0 - (1.0 - opts.confidence) / (s->variants - 1), 0.999999);
     if (s->seen.compared)
         opts.guard.seen = s->seen;
-    r->verdict = perf_counts_judge_(c, opts);
-    if (r->verdict.reason == c->text)
-        r->verdict.reason = "its counter is missing: perf_counters_why() says why";
-    r->control_failed = 0;              /* these are about time                                   */
-    r->control_ratio = 0.0;
+    if (s->on_counts & 1) {
+        e->verdict = perf_counts_judge_(c, opts, arm);
+        e->control_ratio = 0.0;                     /* these are about time                       */
+        s->arm[arm].objection = 0;
+    }
+    if (s->on_counts & 2) {
+        opts.rule = s->ask.also;
+        also = perf_counts_judge_(c, opts, arm);
+        perf_count_join_(e, &also);
+    }
 }
 
-/* 1: the loop was refused, and only as its rule is on a count. */
+/* What an iteration of a race's variant counts. */
+PERF_COLD_FN_ void perf_count_show_arm_(const perf_counts_ *k, perf_race_entry *e, int arm)
+{
+    int i;
+
+    for (i = 0; i <= PERF_COUNTER_BRANCH_MISSES; i++)
+        e->counted[i] = perf_count_median_(k, arm, i, k->idle[i]);
+}
+
+/* What a loop has counted, and its verdicts, at its end. */
+PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s)
+{
+    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
+    perf_counts_  *k = c->counts;
+    int            i;
+
+    if (k && s->loop.kind == 3)
+        for (i = 0; i < s->variants; i++)
+            perf_count_show_arm_(k, &s->entry[i], i);
+    if (!s->on_counts)
+        return;
+    for (i = 1; i < s->variants; i++) {
+        if (k) {
+            perf_count_judge_arm_(c, s, i);
+            continue;
+        }
+        s->entry[i].verdict.decision = PERF_INCONCLUSIVE;
+        s->entry[i].verdict.reason = "the counters were closed before the loop ended";
+    }
+    if (k)
+        s->ask.accept = k->accept;
+}
+
+/* 1: the loop was refused, and only as it has a rule on a count. */
 PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
 {
-    return s->not_time && PERF_LOOP_KIND_(s) == 2 && s->phase != PERF_LOOP_START_ && !s->judge &&
-           s->ask.accept.rule.metric >= PERF_METRIC_INSTRUCTIONS;
+    return s->on_counts && s->refused && !s->judge;
 }
 
-/* The loop runs after all.  How long is up to the default rule on time. */
-PERF_COLD_FN_ void perf_count_admit_(perf_counts_ *k, perf_loop_state_ *s)
+/* The loop runs after all.  With no rule on time, how long is up to the default one. */
+PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *s)
 {
-    k->accept = s->ask.accept;
-    s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
-    s->typical = 1;
-    s->judge = perf_count_judge_loop_;
+    if (s->on_counts & 1) {
+        s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+        s->typical = 1;
+    }
     s->refused = s->loop.note = PERF_NULL_;
     s->status = PERF_OK;
     s->phase = PERF_LOOP_START_;
+}
+
+/* NULL: no memory. */
+PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *s)
+{
+    const size_t  arms = s->loop.kind == 1 ? 1 : PERF_CAST_(size_t, s->variants);
+    const size_t  size = sizeof(perf_counts_) + arms * sizeof(perf_count_arm_);
+    perf_counts_ *k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(size));
+
+    if (!k)
+        return k;
+    PERF_LIBC_(memset)(k, 0, size);
+    k->state = s;
+    k->arms = PERF_CAST_(int, arms);
+    k->value = PERF_PTR_(perf_count_arm_ *, k + 1);
+    k->accept = s->ask.accept;
+    return k;
 }
 
 PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
@@ -909,25 +1006,23 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
         return PERF_EDISABLED;
     if (!c || c->opts.process)
         return PERF_EINVAL;
-    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
+    if (PERF_LOOP_KIND_(s) < 1 || PERF_LOOP_KIND_(s) > 3)
         return PERF_EINVAL;
     if (c->counting || c->counts || !c->process ||
         (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s)))
         return PERF_ESTATE;
-    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
+    k = perf_counts_new_(s);
     if (!k)
         return PERF_ENOMEM;
-    PERF_LIBC_(memset)(k, 0, sizeof *k);
-    k->state = s;
-    k->arms = PERF_LOOP_KIND_(s);
     c->counts = k;
     if (perf_count_decides_(s))
-        perf_count_admit_(k, s);
+        perf_count_admit_(s);
     perf_count_own_(c, k);
     if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
         s->loop.note = "without counters of the processor: perf_counters_text() says why";
     s->counters = c;
     s->counted = perf_count_next_;
+    s->judge = perf_count_judge_loop_;
     return c->status;
 }
 
@@ -942,10 +1037,22 @@ PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop
 PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
 {
     perf_compare_opts opts = PERF_ZERO;
+    perf_verdict      v = PERF_ZERO;
 
     if (rule)
         opts.rule = *rule;
-    return perf_counts_judge_(c, opts);
+    v.rule = opts.rule;
+    v.status = PERF_OK;
+    if (PERF_DISABLE)
+        v.status = PERF_EDISABLED;
+    else if (!c || perf_counter_of_metric_(opts.rule.metric) == PERF_COUNTER_COUNT)
+        v.status = PERF_EINVAL;
+    else if (!c->counts || c->counts->arms != 2)
+        v.status = PERF_ESTATE;
+    v.reason = perf_status_text(v.status);
+    if (v.status != PERF_OK)
+        return v;
+    return perf_counts_judge_(c, opts, 1);
 }
 
 PERF_END_DECLS

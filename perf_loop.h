@@ -136,7 +136,7 @@ typedef struct perf_loop_state_ {
                                         /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
     uint64_t       (*counted)(struct perf_loop_state_ *);
     void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
-    void           (*judge)(struct perf_loop_state_ *, perf_ab_result *);
+    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
@@ -153,7 +153,7 @@ typedef struct perf_loop_state_ {
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              longer;            /* 1: this round has longer leads                         */
     int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
-    int              not_time;          /* 1: refused for no more than a rule that is not on time */
+    int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
     int              kept_by;           /* see perf_loop_by_                                      */
@@ -1249,6 +1249,9 @@ PERF_COLD_FN_ const char *perf_race_refused_(const char *name, const perf_ab_opt
     PERF_OPTION_BAD_(o, max_pairs)
     PERF_OPTION_BAD_(o, max_seconds)
     PERF_OPTION_BAD_(o, slice_ns)
+    if ((o->also.metric || o->also.kind || o->also.amount > 0.0) &&
+        (o->also.metric < PERF_METRIC_INSTRUCTIONS || o->also.metric > PERF_METRIC_BRANCH_MISSES))
+        return "opts.also is no rule on a count";
     return PERF_NULL_;
 }
 
@@ -1471,6 +1474,8 @@ PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
         o = *opts;
     o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
+    if (o.also.metric)
+        o.accept.rules = perf_loop_clamp_(o.accept.rules, 2, 1000);
     if (o.min_pairs <= 0)
         o.min_pairs = 22 + variants;                /* to tell the best from all others           */
     o.min_pairs = perf_loop_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
@@ -2035,19 +2040,33 @@ PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
     s->order[0] = PERF_CAST_(unsigned char, variant);
 }
 
+/* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
+PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
+{
+    const perf_metric m = s->ask.accept.rule.metric;
+    const int         on_count = m >= PERF_METRIC_INSTRUCTIONS;
+
+    if (perf_verdict_start_(&s->ask.accept).status != PERF_OK || !in_range ||
+        (s->loop.kind > 2 && !s->typical && !on_count))
+        (void)perf_loop_stop_(s, PERF_EINVAL);
+    else if (!s->refused && (m >= PERF_METRIC_MEMORY || s->ask.also.metric)) {
+        if (m < PERF_METRIC_MEMORY || on_count)
+            s->on_counts = on_count + 2 * (s->ask.also.metric != PERF_METRIC_PAIR);
+        perf_loop_refuse_(s, "a rule is not on time: on counts a loop needs perf_counters_loop()");
+    }
+}
+
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
     int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
     int               k = 2;
     perf_ab_opts      o;
-    perf_metric       m;
     perf_loop_state_ *s = PERF_NULL_;
 
     if (in_range)
         k = variants;
     o = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
-    m = o.accept.rule.metric;
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
                              optimised);
@@ -2062,16 +2081,12 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     s->opts.before = o.before;
     s->opts.user = o.user;
     s->round = perf_race_round_;
-    s->typical = m == PERF_METRIC_PAIR;
+    s->typical = o.accept.rule.metric == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
     s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
-    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range || (kind > 2 && !s->typical))
-        (void)perf_loop_stop_(s, PERF_EINVAL);
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    s->not_time = m >= PERF_METRIC_MEMORY && !s->refused;
-    if (s->not_time)
-        perf_loop_refuse_(s, "opts.accept is not on time; A/B loops that count may judge counts");
+    perf_race_check_(s, in_range);
     return perf_loop_new_(s);
 }
 
@@ -2376,6 +2391,9 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
     }
     if (r.rounds && perf_race_turns_apart_(s))
         r.warnings |= PERF_WARN_TURNS;
+    if (s->judge)
+        s->judge(s);
+    r.opts = s->ask;
     return r;
 }
 
@@ -2396,6 +2414,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
         n[i] = both.rounds ? s->arm[i].count : 0;
     r.verdict = s->entry[1].verdict;
+    r.parts = s->entry[1].parts;
+    PERF_LIBC_(memcpy)(r.part, s->entry[1].part, sizeof r.part);
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
     r.overhead_ns = both.overhead_ns;
@@ -2418,8 +2438,6 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     }
     r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
     r.turns_ratio = s->arm[1].turns_ratio;
-    if (s->judge)
-        s->judge(s, &r);
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;
@@ -2443,24 +2461,6 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     s->race = r;
     perf_loop_done_(s, &s->race);
     return r;
-}
-
-PERF_FN void perf_worse_(double *worst, double seen)
-{
-    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
-        *worst = perf_is_nan_(*worst) ? *worst : seen;
-}
-
-PERF_OUTLINE_FN_ void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
-{
-    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
-        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
-    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
-        return;
-    perf_worse_(&s->seen.max_abs, seen.max_abs);
-    perf_worse_(&s->seen.max_rel, seen.max_rel);
-    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
-    s->seen.compared += seen.compared;
 }
 
 PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, const char *name)
@@ -2490,6 +2490,7 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
 PERF_FN void perf_told_failure_(perf_loop *l, const char *why);
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
+PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen);
 
 PERF_ENGINE_FN_(perf_bench_engine_get_)
 {

@@ -296,6 +296,30 @@ PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const
         perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
 }
 
+/* Below a verdict by two rules, what each of them says. */
+PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
+{
+    perf_verdict one;
+    int          i;
+
+    for (i = 0; i < parts; i++) {
+        one = part[i];
+        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
+        perf_put_(o, perf_verdict_text(&one));
+        perf_put_char_(o, '\n');
+    }
+}
+
+/* "ACCEPT", and what it rests on, if that does not follow below. */
+PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
+{
+    if (parts)
+        perf_put_(o, perf_decision_text(verdict.decision));
+    else
+        perf_put_(o, perf_verdict_text(&verdict));
+    perf_put_char_(o, '\n');
+}
+
 /* Both arms and the verdict, for perf_report. */
 PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 {
@@ -306,8 +330,8 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
     perf_put_(o, "  ");
     (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
     perf_put_(o, ": ");
-    perf_put_(o, perf_verdict_text(&r.verdict));
-    perf_put_char_(o, '\n');
+    perf_put_decision_(o, r.verdict, r.parts);
+    perf_put_parts_(o, r.part, r.parts);
     if (perf_put_values_(o, loop, 0))
         perf_put_char_(o, '\n');
     if (r.control_failed || perf_control_differs_(ratio, r.control_ratio)) {
@@ -332,8 +356,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
                                      const perf_race_result *r, int i)
 {
-    perf_verdict verdict = r->entry[i].verdict;
-    const int    within = r->entry[i].within_noise;
+    const int within = r->entry[i].within_noise;
 
     perf_put_(o, "  ");
     (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
@@ -349,9 +372,28 @@ PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
         perf_put_(o, "x the best; ");
     }
     if (i == 0 && r->status == PERF_OK && !r->forced)
-        perf_put_(o, "the baseline");
+        perf_put_(o, "the baseline\n");
     else
-        perf_put_(o, perf_verdict_text(&verdict));
+        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
+    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
+}
+
+/* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
+PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
+{
+    static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
+    const char *lead = "    ";
+    int         i;
+
+    if (!(counted[0] > 0.0 || counted[1] > 0.0 || counted[2] > 0.0 || counted[3] > 0.0))
+        return;
+    for (i = 0; i < 4; i++) {
+        if (perf_is_nan_(counted[i]))
+            continue;
+        perf_put_(o, lead);
+        lead = ", ";
+        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
+    }
     perf_put_char_(o, '\n');
 }
 
@@ -368,6 +410,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
         perf_put_(&text, r->entry[i].name);
         if (r->entry[i].time.count)
             perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
+        perf_put_counted_row_(o, r->entry[i].counted);
     }
     for (i = 0; i < r->count; i++)
         perf_put_variant_(o, loop, r, i);

@@ -1535,14 +1535,15 @@ PERF_COLD_FN_ void perf_put_interval_json_(perf_writer_ *json, const char *key,
     perf_member_close_(json, ']');
 }
 
-PERF_COLD_FN_ void perf_put_verdict_json_(perf_writer_ *json, const perf_verdict *verdict)
+PERF_COLD_FN_ void perf_put_verdict_json_(perf_writer_ *json, const char *key,
+                                          const perf_verdict *verdict)
 {
     char      text[80];
     perf_out_ rule = perf_out_open_(text, sizeof text);
 
     perf_put_rule_(&rule, &verdict->rule);
     json->line = 1;
-    perf_member_open_(json, "verdict", '{');
+    perf_member_open_(json, key, '{');
     perf_member_text_(json, "decision", perf_decision_text(verdict->decision));
     perf_member_text_(json, "rule", text);
     perf_member_text_(json, "reason", verdict->reason ? verdict->reason : "");
@@ -1570,7 +1571,11 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_member_real_(json, "max_seconds", result->opts.max_seconds);
     perf_member_real_(json, "slice_ns", result->opts.slice_ns);
     perf_member_close_(json, '}');
-    perf_put_verdict_json_(json, &result->verdict);
+    perf_put_verdict_json_(json, "verdict", &result->verdict);
+    if (result->parts) {
+        perf_put_verdict_json_(json, "verdict_of_rule_1", &result->part[0]);
+        perf_put_verdict_json_(json, "verdict_of_rule_2", &result->part[1]);
+    }
     perf_put_loop_numbers_(json, loop->own);
     perf_put_step_(json, saving, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);

@@ -1,6 +1,7 @@
-/* perf_told.h - what the body of a benchmark tells its loop: rates, a failure, numbers of its own.
+/* perf_told.h - what a body tells its loop: rates, a failure, numbers, outputs seen.
  *
- * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h.
+ * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h, and
+ * behind perf_ab_accuracy.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TOLD_H
@@ -90,6 +91,24 @@ PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
         *place = value;
     else
         perf_told_failure_(l, "perf_bench_counter: more than 16 names");
+}
+
+PERF_FN void perf_worse_(double *worst, double seen)
+{
+    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
+        *worst = perf_is_nan_(*worst) ? *worst : seen;
+}
+
+PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
+{
+    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
+    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
+        return;
+    perf_worse_(&s->seen.max_abs, seen.max_abs);
+    perf_worse_(&s->seen.max_rel, seen.max_rel);
+    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
+    s->seen.compared += seen.compared;
 }
 
 PERF_END_DECLS

@@ -70,6 +70,7 @@ cdef extern from "perf_bench.h" nogil:
         perf_before_fn before
         void *user
         double min_seconds
+        perf_rule also
 
     ctypedef struct perf_ab_result:
         perf_verdict verdict
@@ -93,6 +94,8 @@ cdef extern from "perf_bench.h" nogil:
         int control_failed
         double turns_ratio
         int forced
+        int parts
+        perf_verdict part[2]
 
     ctypedef perf_loop perf_ab
 
@@ -110,6 +113,9 @@ cdef extern from "perf_bench.h" nogil:
         double behind
         int within_noise
         double control_ratio
+        double counted[4]
+        int parts
+        perf_verdict part[2]
 
     ctypedef struct perf_race_result:
         const perf_race_entry *entry

@@ -173,6 +173,42 @@ static void verdicts(void)
           "no counter: %s", perf_verdict_text(&v));
 }
 
+/* Three variants, of 1,000, 900 and 1,000 instructions, by two rules each. */
+static void race_of_three(void)
+{
+    perf_counters    c = perf_counters_open(NULL);
+    perf_ab_opts     opts = {0};
+    perf_race        race;
+    perf_race_result r;
+    perf_verdict     v;
+    int              i;
+
+    opts.max_seconds = 0.1;
+    opts.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 900, PERF_METRIC_PAIR);
+    opts.also = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_INSTRUCTIONS);
+    race = perf_race_begin("three", 3, &opts);
+    CHECK(perf_counters_loop(&c, &race) == PERF_OK, "it counts");
+    while ((i = perf_race_next(&race)) >= 0) {
+        if (i == 1)
+            RUN(ADD100 ADD100 ADD100 ADD100 ADD100 ADD100 ADD100 ADD100 ADD100);
+        else if (i)
+            RUN(ADD1000);
+        else
+            RUN(ADD1000 "//");
+    }
+    r = perf_race_end(&race);
+    for (i = 0; i < r.count; i++) {
+        v = r.entry[i].part[1];
+        printf("board: %d: %g instructions; %s\n", i, r.entry[i].counted[0], perf_verdict_text(&v));
+        CHECK(within(r.entry[i].counted[0], i == 1 ? 900.0 : 1000.0, 0.01), "%d: %g", i,
+              r.entry[i].counted[0]);
+        CHECK(!i || v.decision == (i == 1 ? PERF_ACCEPT : PERF_REJECT), "%d: %s", i, v.text);
+        CHECK(i != 2 || r.entry[i].verdict.decision == PERF_REJECT, "%d: the worse part", i);
+    }
+    CHECK(r.count == 3 && r.entry[1].counted[3] != r.entry[1].counted[3], "no branch misses here");
+    perf_counters_close(&c);
+}
+
 /* What a program prints, without its code being changed: /bench --counters. */
 static void program_of_benchmarks(void)
 {
@@ -215,6 +251,7 @@ int main(void)
     known_body(body_of_10, 10.0);
     known_body(body_of_1000, 1000.0);
     verdicts();
+    race_of_three();
     program_of_benchmarks();
     failed = check_done();
     printf("board: %s\n", failed ? "failed" : "passed");

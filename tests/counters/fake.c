@@ -1,6 +1,9 @@
 /* A kernel of our own behind perf_event_open: multiplexing, refusals, a full table of files,
  * groups without room.  What is said, what is scaled, and no descriptor is left. */
 #define _GNU_SOURCE
+#define PERF_CLOCK_FN made_up_clock     /* of loops: the body says how long it takes */
+#include <stdint.h>
+static uint64_t made_up_clock(void);
 #include "check.h"
 #include "perf_counters.h"
 #include <errno.h>
@@ -23,6 +26,12 @@ static uint64_t value_of[KINDS], enabled, running;
 static struct perf_event_attr last;
 static int      last_process;
 static long     runs[2];                        /* of each variant */
+static uint64_t now_ns = UINT64_C(1) << 40;
+
+static uint64_t made_up_clock(void)
+{
+    return now_ns += 20;
+}
 
 static int fake_open(const struct perf_event_attr *attr, int process, int group)
 {
@@ -265,6 +274,16 @@ static void little_room(void)
     CHECK(descriptors() == before, "%d left", descriptors() - before);
 }
 
+/* Options that no loop can hold without counters, and why. */
+static void refused(const char *name, const perf_ab_opts *opts, const char *why)
+{
+    perf_ab        ab = perf_ab_begin(name, opts);
+    perf_ab_result result = perf_ab_end(&ab);
+
+    CHECK(perf_ab_next(&ab) < 0 && result.status == PERF_EINVAL, "%s: it ran", name);
+    CHECK(strstr(result.verdict.reason, why), "%s: %s", name, result.verdict.reason);
+}
+
 /* An A/B loop whose processor has no branch misses: said, not 0, and time is judged as ever. */
 static void loops(void)
 {
@@ -273,10 +292,8 @@ static void loops(void)
     perf_rule     rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_BRANCH_MISSES);
     perf_ab_opts  opts = PERF_ZERO;
     perf_verdict  verdict;
-    perf_ab        ab;
-    perf_ab_result result;
-    perf_race      race;
-    int            v, x = 0;
+    perf_ab       ab;
+    int           v;
 
     refuse = ENOENT;
     refuse_kind = PERF_COUNT_HW_BRANCH_MISSES;
@@ -285,8 +302,7 @@ static void loops(void)
     ab = perf_ab_begin("twins", &opts);
     CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "it counts");
     while ((v = perf_ab_next(&ab)) >= 0) {
-        x += v;
-        perf_keep(x);
+        now_ns += 1000;
         enabled++;                      /* the counters run, and stay at what they are */
         running++;
     }
@@ -301,17 +317,18 @@ static void loops(void)
     rule.metric = PERF_METRIC_CYCLES;
     CHECK(perf_counters_judge(&c, &rule).status == PERF_ESTATE, "closed");
     opts.accept.rule = rule;
-    ab = perf_ab_begin("a count is no time", &opts);
-    result = perf_ab_end(&ab);
-    CHECK(perf_ab_next(&ab) < 0 && result.status == PERF_EINVAL, "judged on time");
-    CHECK(strstr(result.verdict.reason, "loops that count"), "%s", result.verdict.reason);
+    refused("a count is no time", &opts, "perf_counters_loop()");
+    opts.accept.rule.metric = PERF_METRIC_PAIR;
+    opts.also = rule;
+    refused("a second rule on a count", &opts, "perf_counters_loop()");
+    opts.also.metric = PERF_METRIC_MEMORY;
+    refused("a second rule on memory", &opts, "opts.also is no rule on a count");
+    opts.also.metric = (perf_metric)77;
+    refused("a second rule on nothing", &opts, "opts.also is no rule on a count");
+    opts.also.metric = PERF_METRIC_PAIR;
+    refused("a second rule on time", &opts, "opts.also is no rule on a count");
     refuse = 0;
     refuse_kind = UINT64_MAX;
-    c = perf_counters_open(NULL);
-    race = perf_race_begin("three", 3, NULL);
-    CHECK(perf_counters_loop(&c, &race) == PERF_EINVAL, "a race");
-    (void)perf_race_end(&race);
-    perf_counters_close(&c);
     CHECK(descriptors() == before, "%d left", descriptors() - before);
 }
 
@@ -334,6 +351,7 @@ static perf_ab_result by_count(const char *name, perf_metric metric, int fewer, 
     while ((v = perf_ab_next(&ab)) >= 0) {
         value_of[kind(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS)] += 1000 - (uint64_t)(v * fewer);
         runs[v]++;
+        now_ns += 1000;
         enabled++;
         running++;
     }
@@ -362,7 +380,7 @@ static void rules_on_counts(void)
     refuse_kind = PERF_COUNT_HW_BRANCH_MISSES;
     r = by_count("none", PERF_METRIC_BRANCH_MISSES, 100, 0);
     CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
-    CHECK(strstr(r.verdict.reason, "its counter is missing"), "%s", r.verdict.reason);
+    CHECK(strstr(r.verdict.reason, "this processor does not count it"), "%s", r.verdict.reason);
     refuse = 0;
     refuse_kind = UINT64_MAX;
     r = by_count("closed", PERF_METRIC_INSTRUCTIONS, 100, 1);
@@ -371,6 +389,143 @@ static void rules_on_counts(void)
     CHECK(r.forced && !runs[0] && runs[1] > 0, "%ld runs of the other variant", runs[0]);
     CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
     CHECK(strstr(r.verdict.reason, "PERF_VARIANT"), "%s", r.verdict.reason);
+}
+
+/* A loop of `variants` that take 1,000 ns and 10,000 instructions; the last one takes so much less
+ * time and ten times so many fewer.  Its rules: time down by 5 %, the metric down by 5 %. */
+typedef struct joined {
+    int         variants, less_ns, fewer;
+    perf_metric metric;
+    int         counts;                         /* 0: the counter never has its turn */
+} joined;
+
+static perf_ab_opts joined_opts(perf_metric metric)
+{
+    perf_ab_opts opts = PERF_ZERO;
+
+    opts.max_pairs = 200;
+    opts.max_seconds = 2.0;
+    opts.control = -1;
+    opts.accept.rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_PAIR);
+    opts.also = perf_rule_make(PERF_RULE_REDUCTION, 5, metric);
+    return opts;
+}
+
+static void joined_body(const joined *w, int v)
+{
+    const int last = v == w->variants - 1;
+
+    now_ns += 1000 - (uint64_t)(last * w->less_ns);
+    value_of[kind(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS)] +=
+        10 * (1000 - (uint64_t)(last * w->fewer));
+    enabled++;
+    running += w->counts > 0;
+}
+
+static perf_ab_result by_both(const char *name, joined w)
+{
+    const perf_ab_opts opts = joined_opts(w.metric);
+    perf_counters      c = perf_counters_open(NULL);
+    perf_ab_result     result;
+    perf_ab            ab = perf_ab_begin(name, &opts);
+    int                v;
+
+    w.variants = 2;
+    CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "%s: it counts", name);
+    while ((v = perf_ab_next(&ab)) >= 0)
+        joined_body(&w, v);
+    result = perf_ab_end(&ab);
+    perf_counters_close(&c);
+    CHECK(result.status == PERF_OK && result.parts == 2, "%s: %s", name, result.verdict.reason);
+    CHECK(result.opts.also.metric == w.metric && result.opts.accept.rules == 2, "%s: what ran", name);
+    return result;
+}
+
+/* The worse part decides, and each is told. */
+static void joined_rules(void)
+{
+    static const struct {
+        int           less_ns, fewer;
+        perf_metric   metric;
+        perf_decision all, time, count;
+        const char   *text;
+    } row[] = {
+        {100, 100, PERF_METRIC_INSTRUCTIONS, PERF_ACCEPT, PERF_ACCEPT, PERF_ACCEPT, "both rules hold"},
+        {100, 0, PERF_METRIC_INSTRUCTIONS, PERF_REJECT, PERF_ACCEPT, PERF_REJECT, "asked: instructions"},
+        {0, 100, PERF_METRIC_INSTRUCTIONS, PERF_REJECT, PERF_REJECT, PERF_ACCEPT, "asked: time down"},
+        {0, 0, PERF_METRIC_INSTRUCTIONS, PERF_REJECT, PERF_REJECT, PERF_REJECT, "asked: time down"},
+        {100, 50, PERF_METRIC_INSTRUCTIONS, PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_INCONCLUSIVE,
+         "asked: instructions"},
+        {100, 9, PERF_METRIC_BRANCH_MISSES, PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_INCONCLUSIVE,
+         "this processor does not count it"},
+        {0, 9, PERF_METRIC_BRANCH_MISSES, PERF_REJECT, PERF_REJECT, PERF_INCONCLUSIVE, "asked: time"}};
+    perf_ab_result r;
+    size_t         i;
+    joined         w = {2, 0, 0, PERF_METRIC_PAIR, 1};
+
+    refuse = ENOENT;
+    refuse_kind = PERF_COUNT_HW_BRANCH_MISSES;
+    for (i = 0; i < sizeof row / sizeof *row; i++) {
+        w.less_ns = row[i].less_ns;
+        w.fewer = row[i].fewer;
+        w.metric = row[i].metric;
+        r = by_both("joined", w);
+        CHECK(r.verdict.decision == row[i].all && r.part[0].decision == row[i].time &&
+              r.part[1].decision == row[i].count, "%d: %s\n%s\n%s", (int)i,
+              perf_verdict_text(&r.verdict), perf_verdict_text(&r.part[0]),
+              perf_verdict_text(&r.part[1]));
+        CHECK(strstr(perf_verdict_text(&r.verdict), row[i].text), "%d: %s", (int)i, r.verdict.text);
+    }
+    refuse = 0;
+    refuse_kind = UINT64_MAX;
+    w.counts = 0;
+    w.metric = PERF_METRIC_INSTRUCTIONS;
+    r = by_both("no turn", w);
+    CHECK(strstr(r.part[1].reason, "never had its turn"), "%s", r.part[1].reason);
+    setenv("PERF_VARIANT", "joined=B", 1);
+    r = by_both("joined", w);
+    CHECK(r.verdict.decision == PERF_INCONCLUSIVE && strstr(r.part[1].reason, "PERF_VARIANT"), "%s",
+          r.part[1].reason);
+    setenv("PERF_VARIANT", "forced=B", 1);
+}
+
+/* All arms of a race: the last one differs. */
+static void a_race(int variants)
+{
+    const joined     w = {variants, 100, 100, PERF_METRIC_INSTRUCTIONS, 1};
+    perf_ab_opts     opts = joined_opts(w.metric);
+    perf_counters    c = perf_counters_open(NULL);
+    perf_race        race = perf_race_begin("race", variants, &opts);
+    perf_race_result r;
+    perf_verdict     one;
+    static char      report[200000];
+    int              v;
+
+    CHECK(perf_counters_loop(&c, &race) == PERF_OK, "it counts");
+    while ((v = perf_race_next(&race)) >= 0)
+        joined_body(&w, v);
+    r = perf_race_end(&race);
+    perf_counters_close(&c);
+    CHECK(r.status == PERF_OK && r.count == variants && !r.entry[0].parts, "%d variants", r.count);
+    CHECK(r.opts.accept.rule.metric == PERF_METRIC_PAIR, "what ran");
+    CHECK(1.0 - r.entry[1].part[1].confidence < 0.0501 / (variants - 1), "as sure for all: %g",
+          r.entry[1].part[1].confidence);
+    for (v = 0; v < r.count; v++) {
+        const double wanted = v == variants - 1 ? 9000.0 : 10000.0;
+        CHECK(r.entry[v].counted[0] > wanted - 1.0 && r.entry[v].counted[0] < wanted + 1.0,
+              "%d: %g instructions, not %g", v, r.entry[v].counted[0], wanted);
+        one = r.entry[v].part[1];
+        CHECK(!v || one.decision == (v == variants - 1 ? PERF_ACCEPT : PERF_REJECT), "%d of %d: %s", v,
+              variants, perf_verdict_text(&one));
+        one = r.entry[v].verdict;
+        CHECK(!v || one.decision == (v == variants - 1 ? PERF_ACCEPT : PERF_REJECT), "%d of %d: %s", v,
+              variants, perf_verdict_text(&one));
+    }
+    (void)perf_report_text(report, sizeof report, NULL);
+    CHECK(strstr(report, "\n    instructions 9000, cycles 0"), "%s", report);
+    CHECK(strstr(report, "the best; REJECT\n    rule 1: REJECT") &&
+              strstr(report, "    rule 2: ACCEPT: -10.0"), "%s", report);
+    perf_reset();
 }
 
 static void nothing(void)
@@ -404,5 +559,9 @@ int main(int argc, char **argv)
     little_room();
     loops();
     rules_on_counts();
+    joined_rules();
+    perf_reset();
+    a_race(3);
+    a_race(64);
     return check_done();
 }
