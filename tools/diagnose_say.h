@@ -32,7 +32,8 @@ PERF_FN const diag_words *diag_words_of(diag_bound bound)
                            "in-place"},
         {"communication", "overlap it with backward (bucket size), send less, find the slowest "
                           "rank"},
-        {"host compute", "a faster operator, more threads (torch.set_num_threads), a device"}};
+        {"host compute", "a faster operator, a device; more threads, or fewer on a crowded machine "
+                         "(torch.set_num_threads)"}};
 
     return &words[bound < DIAG_BOUNDS ? bound : DIAG_UNKNOWN];
 }

@@ -208,14 +208,13 @@ def steps(batches: Iterable[Any], *, wait: int = 1, warmup: int = 1, active: int
 
     It begins before the batch is waited for.  Only active steps are recorded, as perfh.schedule
     says: `wait` steps pass by, `warmup` follow, `active` count, `repeat` times (0: until the end).
-    When they are done the loop goes on, unrecorded."""
-    source = iter(batches) if not isinstance(batches, _Data) else None
+    When they are done the loop goes on, unrecorded.  Workers of a loader record all that they do:
+    they read ahead, and know no step.  They start before the first step."""
+    source = iter(batches)                  # a worker that starts in a step would inherit its phase
     with perfh.schedule(wait=wait, warmup=warmup, active=active, repeat=repeat) as schedule:
         while True:
             schedule.step()
             with perfh.scope(name):
-                if source is None:
-                    source = iter(batches)
                 try:
                     batch = next(source)
                 except StopIteration:

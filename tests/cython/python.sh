@@ -11,8 +11,8 @@ cd "$work"
 try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.py"
 try 'workers come back' python3 "$root/tests/cython/workers.py"
 try 'a trace of torch.profiler' python3 "$root/tests/cython/trace.py" ${perf_ab:+"$perf_ab"}
-try 'perfh.torch' python3 "$root/tests/cython/torch_steps.py"
-python3 -c 'import torch' 2>/dev/null || echo 'skipped in perfh.torch: no torch'
+try 'perfh.torch' python3 "$root/tests/cython/torch_steps.py" ${perf_ab:+"$perf_ab"}
+python3 -c 'import torch' 2>/dev/null || echo 'skipped in perfh.torch, torch_step.py and ddp_ranks.py: no torch'
 mkdir cuda
 try 'a simulated driver' gcc -O1 -fPIC -shared -fvisibility=hidden "-I$root" "$root/tests/gpu/fake_libcuda.c" -o cuda/libcuda.so.1
 try 'device scopes on it' env LD_LIBRARY_PATH="$work/cuda" python3 "$root/tests/cython/gpu.py" driver

@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import pickle
 import re
+import socket
+import subprocess
 import sys
 import tempfile
 import types
@@ -129,6 +131,10 @@ def in_workers(torch):
             came_late = late.calls if late else 0
             assert ready.calls == 4 and round(ready.mean_ns * 4) + came_late == 4, found
             assert not late or late.min_ns > 0, late
+    perfh.reset()                               # workers start before the steps that do not count
+    loader = torch.utils.data.DataLoader(Squares(), 3, num_workers=2)
+    assert len([x for x in pt.steps(pt.data(loader), wait=1, warmup=1, active=2)]) == 4
+    assert calls("step", "data", "data start", "data read", "data collate") == [2, 2, 1, 12, 4], rows()
     perfh.reset()
     kept = torch.utils.data.DataLoader(Squares(), 3, num_workers=1, persistent_workers=True)
     for _ in range(2):                          # its workers serve both: no batch is wrapped
@@ -588,6 +594,37 @@ def of_compile(torch):
     assert calls("Sequential", "0", "1 backward") == [2, 2, 2]
 
 
+def of_examples(perf_ab):
+    """The step of examples/python, and two ranks whose files are merged."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "python")
+    step = subprocess.run([sys.executable, os.path.join(folder, "torch_step.py")], text=True,
+                          capture_output=True, check=True, timeout=300).stdout
+    for line in ("^bound by: waiting for data; ", "^where: step > data: ", "^ .* 11 +data$",
+                 "^ .* 11      1$", "^optimizer step +11 ", "^Sequential backward +11 ",
+                 "^decode +96 ", "^data read +96 ", "^data collate +12 ", "^data ready +11 ", "^training "):
+        assert re.search(line, step, re.M), (line, step)
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(s.getsockname()[1]), "WORLD_SIZE": "2"}
+    out = tempfile.mkdtemp()
+    ranks = [subprocess.Popen([sys.executable, os.path.join(folder, "ddp_ranks.py"), out],
+                              env=dict(os.environ, **place, RANK=str(rank))) for rank in range(2)]
+    assert [rank.wait(timeout=300) for rank in ranks] == [0, 0]
+    files = [os.path.join(out, f"results.{rank}.json") for rank in range(2)]
+    totals = []
+    for path in files:
+        with open(path) as f:
+            found = {scope["name"]: scope for scope in json.load(f)["scopes"]}
+        assert all(found[name]["calls"] == 20 for name in
+                   ("step", "data", "DistributedDataParallel", "backward", "optimizer step")), found
+        totals.append(found["data"]["total"])
+    assert totals[1] > 20 * 20e6 - 1e6, totals          # ns: it slept in each
+    if perf_ab:
+        merged = subprocess.run([perf_ab, "merge", "--ranks", *files, "-o", files[0] + ".all"],
+                                text=True, capture_output=True, check=True)
+        assert re.search("^ *data +2 +40 ", merged.stdout + merged.stderr, re.M), merged
+
+
 def of_profiler(torch):
     perfh.reset()
     own = torch.profiler.record_function
@@ -640,6 +677,7 @@ def main():
     for part in (in_workers, of_modules, of_backward_spans, of_what_outlives, of_tensors_in_ab,
                  of_optimizers, of_a_real_scaler, of_a_real_step, of_compile, of_profiler, of_ab):
         part(torch)
+    of_examples(sys.argv[1] if len(sys.argv) > 1 else None)
     assert perfh.status() == 0, perfh.status_text(perfh.status())
     assert not multiprocessing.active_children()
     print("ok")
