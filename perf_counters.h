@@ -75,6 +75,9 @@ typedef struct perf_counters {
     perf_counters_opts opts;            /* what really counts                                     */
     perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
     char        text[1000];             /* of perf_counters_text and perf_counters_why            */
+    double      iteration[2][PERF_COUNTER_COUNT];   /* after the last next of a bench: what an    */
+                                        /* iteration counts; of an A/B loop: each variant; NaN:   */
+                                        /* missing, also from open to there                       */
     perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
     int         process, counting;
     struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
@@ -336,7 +339,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
     c.status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
         c.own[i].fd = -1;
-        c.value[i] = PERF_NAN_;
+        c.value[i] = c.iteration[0][i] = c.iteration[1][i] = PERF_NAN_;
         if (c.opts.which & (1u << i))
             perf_counter_begin_(&c, i);
         if (perf_counter_is_counted_(&c.own[i]))
@@ -743,15 +746,17 @@ PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *
 }
 
 /* Hands the medians to the loop, for reports and files. */
-PERF_COLD_FN_ void perf_count_show_all_(const perf_counts_ *k)
+PERF_COLD_FN_ void perf_count_show_all_(perf_counters *c)
 {
-    double instructions, cycles;
-    int    arm, i;
+    const perf_counts_ *k = c->counts;
+    double              instructions, cycles;
+    int                 arm, i;
 
     for (arm = 0; arm < k->arms; arm++) {
+        for (i = 0; i < PERF_COUNTER_COUNT; i++)
+            c->iteration[arm][i] = perf_count_median_(k, arm, i, k->idle[i]);
         for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
-            perf_count_show_(k, arm, perf_counter_name_(i),
-                             perf_count_median_(k, arm, i, k->idle[i]));
+            perf_count_show_(k, arm, perf_counter_name_(i), c->iteration[arm][i]);
         instructions = perf_count_median_(k, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
         cycles = perf_count_median_(k, arm, PERF_COUNTER_CYCLES, 0.0);
         if (cycles > 0.0)
@@ -786,7 +791,7 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     }
     if (perf_count_enough_(k)) {
         if (s->loop.kind < 3)
-            perf_count_show_all_(k);
+            perf_count_show_all_(c);
         return 0;
     }
     if (!k->turn)

@@ -18,7 +18,7 @@ _FROM_MODULE = ("scope", "span", "wait", "lap", "value", "text", "count", "insta
                 "report_text", "scopes", "diagnose", "trace_save", "export", "results_save",
                 "baseline_save", "baseline_check", "Histogram", "memory_mark", "thread_name",
                 "enable", "trace_enable", "reset", "status", "status_text")
-_RESULTS = ("Result", "Results", "Race", "RaceEntry", "Verdict", "Summary", "Interval", "Row",
+_RESULTS = ("Counts", "Result", "Results", "Race", "RaceEntry", "Verdict", "Summary", "Interval", "Row",
             "Diagnosis", "Baseline", "BaselineEntry")
 
 __all__ = ["__version__", "get_include", "get_cmake_dir", "get_cython_dir", *_FROM_MODULE, *_RESULTS]

@@ -9,6 +9,7 @@ from . import torch as torch
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _Numbers = Union[Sequence[float], Any]       # Any: what NumPy and its like return
+_Rule = Union[str, Sequence[str]]              # one, or two that both have to hold
 
 __version__: str
 
@@ -41,6 +42,15 @@ class Summary:
     p99_low: float
     p99_high: float
 
+class Counts(NamedTuple):
+    instructions: Optional[float]
+    cycles: Optional[float]
+    branches: Optional[float]
+    branch_misses: Optional[float]
+    note: str
+    @property
+    def ipc(self) -> Optional[float]: ...
+
 class Result:
     name: str
     time: Summary
@@ -48,15 +58,16 @@ class Result:
     iterations: int
     warnings: Tuple[str, ...]
     text: str
+    counts: Optional[Counts]
     def __init__(self, name: str, time: Summary, first_ns: float, iterations: int,
-                 warnings: Tuple[str, ...], text: str) -> None: ...
+                 warnings: Tuple[str, ...], text: str, counts: Optional[Counts] = ...) -> None: ...
     def _repr_html_(self) -> str: ...
 
 class Verdict:
     name: str
     decision: str
     reason: str
-    rule: str
+    rule: _Rule
     threshold: float
     confidence: float
     ratio: Interval
@@ -68,7 +79,10 @@ class Verdict:
     first_ns: Optional[Tuple[float, float]]
     warnings: Tuple[str, ...]
     text: str
-    def __init__(self, **fields: Any) -> None: ...
+    parts: Tuple[Verdict, ...]
+    counts: Optional[Tuple[Counts, Counts]]
+    def __init__(self, parts: Tuple[Verdict, ...] = ..., counts: Optional[Tuple[Counts, Counts]] = ...,
+                 **fields: Any) -> None: ...
     @property
     def accepted(self) -> bool: ...
     @property
@@ -86,6 +100,7 @@ class RaceEntry(NamedTuple):
     verdict: Optional[Verdict]
     behind: float
     within_noise: bool
+    counts: Optional[Counts] = ...
 
 class Race:
     name: str
@@ -252,16 +267,18 @@ def pause() -> _Pause: ...
 def resume() -> None: ...
 def bench(function: Callable[..., Any], /, *args: Any, name: Optional[str] = ...,
           before: Optional[Callable[[int], Any]] = ..., max_seconds: float = ..., bytes: float = ...,
-          items: float = ...) -> Result: ...
+          items: float = ..., counters: bool = ...) -> Result: ...
 def sweep(function: Callable[..., Any], arguments: Iterable[Any], /, *, name: Optional[str] = ...,
           before: Optional[Callable[[int], Any]] = ..., max_seconds: float = ...,
           items: Optional[Callable[..., float]] = ...) -> Results: ...
 def race(functions: Union[Mapping[str, Callable[..., Any]], Iterable[Callable[..., Any]]], /, *args: Any,
-         rule: str = ..., name: str = ..., before: Optional[Callable[[int], Any]] = ...,
-         close: Optional[float] = ..., max_seconds: float = ..., confidence: float = ...) -> Race: ...
-def ab(baseline: Callable[..., Any], candidate: Callable[..., Any], /, *args: Any, rule: str = ...,
+         rule: _Rule = ..., name: str = ..., before: Optional[Callable[[int], Any]] = ...,
+         close: Optional[float] = ..., max_seconds: float = ..., confidence: float = ...,
+         counters: bool = ...) -> Race: ...
+def ab(baseline: Callable[..., Any], candidate: Callable[..., Any], /, *args: Any, rule: _Rule = ...,
        name: Optional[str] = ..., before: Optional[Callable[[int], Any]] = ...,
-       close: Optional[float] = ..., max_seconds: float = ..., confidence: float = ...) -> Verdict: ...
+       close: Optional[float] = ..., max_seconds: float = ..., confidence: float = ...,
+       counters: bool = ...) -> Verdict: ...
 def compare(before: _Numbers, after: _Numbers, /, *, rule: str = ..., paired: bool = ...,
             random: bool = ..., name: str = ..., confidence: float = ...) -> Verdict: ...
 

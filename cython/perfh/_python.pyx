@@ -21,6 +21,7 @@ from perfh.perf_cuda cimport (PERF_GPU_DEVICE_TO_DEVICE, PERF_GPU_DEVICE_TO_HOST
                               perf_gpu_collect, perf_gpu_collect_sync, perf_gpu_copy_begin, perf_gpu_kind,
                               perf_gpu_scope,
                               perf_gpu_scope_begin, perf_gpu_scope_end)
+from perfh.perf_counters cimport *
 from perfh.perf_diagnosis cimport perf_diagnose, perf_diagnosis
 from perfh.perf_export cimport *
 from perfh.perf_memory cimport perf_memory_mark
@@ -28,7 +29,7 @@ from perfh.perf_results cimport *
 from perfh.perf_trace cimport perf_trace_save_perfetto
 from perfh import _compare, _trace, _workers
 from perfh._words import in_python
-from perfh._results import (Baseline, BaselineEntry, Diagnosis, Interval, Race, RaceEntry, Result,
+from perfh._results import (Baseline, BaselineEntry, Counts, Diagnosis, Interval, Race, RaceEntry, Result,
                             Results, Row, Rows, Summary, Verdict, pause_times)
 
 
@@ -802,8 +803,83 @@ cdef perf_rule rule_of(rule) except *:
     return out
 
 
-cdef object verdict_of(name, rule, perf_verdict *v, baseline, candidate, first_ns, uint32_t warnings, tuple notes=()):
+cdef bint on_count(perf_rule *rule) noexcept:
+    return rule.metric >= PERF_METRIC_INSTRUCTIONS
+
+
+cdef tuple rules_into(perf_ab_opts *o, rule):
+    """Fills in the rules of a loop; returns them as a tuple, that of o.accept first."""
+    rules = tuple(rule) if isinstance(rule, (tuple, list)) else (rule,)
+    if not 1 <= len(rules) <= 2:
+        raise ValueError(f"rule={rule!r}: one rule, or two that both have to hold")
+    first = rule_of(rules[0])
+    if len(rules) == 2:
+        second = rule_of(rules[1])
+        if on_count(&first) and not on_count(&second):
+            first, second, rules = second, first, rules[::-1]
+        if not on_count(&second):
+            raise ValueError(f"rule={rule!r}: of two one is on instructions, cycles, branches or "
+                             "branch-misses")
+        o.also = second
+    o.accept.rule = first
+    return rules
+
+
+cdef extern from *:
+    """
+    #define counted_of(c, arm) ((c)->iteration[arm])
+    """
+    const double *counted_of(perf_counters *c, int arm) noexcept
+
+
+cdef class Counting:
+    """The processor's counters of one loop, or none."""
+    cdef perf_counters c
+    cdef bint on
+
+    def __cinit__(self):
+        self.on = False
+
+    cdef object begin(self, perf_loop *loop):
+        """Of the calling thread, between begin and first next of the loop."""
+        cdef perf_counters_opts o
+        memset(&o, 0, sizeof(o))
+        o.which = (1 << PERF_COUNTER_INSTRUCTIONS | 1 << PERF_COUNTER_CYCLES | 1 << PERF_COUNTER_BRANCHES |
+                   1 << PERF_COUNTER_BRANCH_MISSES)
+        self.c = perf_counters_open(&o)
+        self.on = True
+        perf_counters_loop(&self.c, loop)
+
+    cdef str missing(self, bint paused):
+        """What does not count, by reason."""
+        reasons = {}
+        for i in range(4):
+            why = perf_counters_why(&self.c, <perf_counter>i)
+            if why != NULL:
+                name = ("instructions", "cycles", "branches", "branch misses")[i]
+                reasons.setdefault(why.decode(), []).append(name)
+        if paused:
+            return "not counted: what the function does while paused would count, too"
+        return "; ".join([f"no {', '.join(names)}: {why}" for why, names in reasons.items()])
+
+    cdef object counts(self, const double *value, bint paused):
+        """Counts of an arm; None: nobody asked."""
+        if not self.on:
+            return None
+        return Counts(*[None if value[i] != value[i] else value[i] for i in range(4)], self.missing(paused))
+
+    cdef object of_arm(self, int arm, bint paused):
+        return self.counts(counted_of(&self.c, arm), paused)
+
+    cdef object close(self):
+        if self.on:
+            perf_counters_close(&self.c)
+
+
+cdef object verdict_of(name, rule, perf_verdict *v, baseline, candidate, first_ns, uint32_t warnings, tuple notes=(),
+                       tuple parts=(), counts=None):
     return Verdict(
+        parts=parts, counts=counts,
         name=name, decision=perf_decision_text(v.decision).decode(), reason=in_python(v.reason.decode()),
         rule=rule, threshold=v.threshold, confidence=v.confidence, ratio=interval(&v.ratio),
         speedup=interval(&v.speedup), pairs=v.pairs, pairs_needed=v.pairs_needed, baseline=baseline,
@@ -917,12 +993,14 @@ cdef tuple pause_notes(double each):
     return (f"the calls of pause() and resume() are in it, about {each:.0f} ns: pause around more",)
 
 
-def bench(function, /, *args, name=None, before=None, double max_seconds=0, double bytes=0, double items=0):
+def bench(function, /, *args, name=None, before=None, double max_seconds=0, double bytes=0, double items=0,
+          bint counters=False):
     """How long does function(*args) take?  Returns a Result.
 
     Calls it in slices of 50 us until the median is known to 1 %, for max_seconds at most (0: 1 s).
     A call from here, some 20 to 50 ns, is part of the time.  bytes, items: handled by one call, for
-    GB/s and items/s in .text.  before(variant) is called before each slice, not timed."""
+    GB/s and items/s in .text.  before(variant) is called before each slice, not timed.
+    counters=True: .counts has instructions, cycles, branches and misses of a call of this thread."""
     cdef perf_bench_opts o = perf_bench_opts_default()
     cdef perf_bench b
     cdef perf_result r
@@ -932,6 +1010,8 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     cdef perf_loop *outer
     cdef uint64_t pauses
     cdef double each = 0
+    cdef Counting counting = Counting()
+    counts = None
     refuse_resumed("bench", function)
     if not max_seconds >= 0:
         raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
@@ -941,6 +1021,8 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
         o.before = before_slice
         o.user = <void *>hook
     b = perf_bench_begin(utf8(name), &o)
+    if counters:
+        counting.begin(&b)
     outer, pauses, timed.loop, timed.pauses = timed.loop, timed.pauses, &b, 0
     try:
         while hook.error is None and perf_bench_next(&b):
@@ -955,6 +1037,8 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
         timed.loop = NULL                       # an exception left it paused: it has ended
         r = perf_bench_end(&b)
         each = pause_ns(timed, r.iterations, r.time.p50)
+        counts = counting.of_arm(0, timed.pauses > 0)
+        counting.close()
         timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
@@ -963,7 +1047,8 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
         r.time.p50_low = max(r.time.p50_low - 2 * each, 0.0)
         r.cpu.p50_low = max(r.cpu.p50_low - 2 * each, 0.0)
     return Result(str(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,
-                  r.iterations, warning_texts(r.warnings) + pause_notes(each), in_python(perf_result_text(&r).decode()))
+                  r.iterations, warning_texts(r.warnings) + pause_notes(each),
+                  in_python(perf_result_text(&r).decode()), counts)
 
 
 def sweep(function, arguments, /, *, name=None, before=None, double max_seconds=0, items=None):
@@ -1003,10 +1088,13 @@ cdef perf_accuracy seen_of(reference, output) except *:
 
 
 def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=None, close=None,
-       double max_seconds=0, double confidence=0):
+       double max_seconds=0, double confidence=0, bint counters=False):
     """Is candidate(*args) better than baseline(*args) by as much as the rule asks?  A Verdict.
 
-    rule        "speedup >= 1.3", "down >= 20 %", "no regression beyond 2 %", and "... on p95"
+    rule        "speedup >= 1.3", "down >= 20 %", "no regression beyond 2 %", and "... on p95"; on a
+                count "instructions down >= 5 %"; ("p50 down >= 5 %", "instructions down >= 2 %"):
+                both have to hold, and the answer is the worse of .parts
+    counters    True: .counts; a rule on a count counts anyway
     before      called as before(0 or 1) before each slice of the baseline or candidate, not timed:
                 sets up anew what the two would share
     close       relative tolerance for what they return (numbers, sequences, arrays): outside of it
@@ -1024,7 +1112,9 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     cdef Timed timed = timed_here(True)
     cdef perf_loop *outer = timed.loop
     cdef uint64_t pauses = timed.pauses, calls = 0
-    first = second = None
+    cdef Counting counting = Counting()
+    cdef object alone
+    first = second = counts = None
     refuse_resumed("ab", baseline)
     refuse_resumed("ab", candidate)
     check_confidence(confidence)
@@ -1034,7 +1124,7 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
         raise ValueError(f"close={close!r}: a relative tolerance of 0 or more, or None")
     if name is None:
         name = function_name(candidate)
-    o.accept.rule = rule_of(rule)
+    rules = rules_into(&o, rule)
     o.accept.confidence = confidence
     o.max_seconds = max_seconds
     if close is not None:
@@ -1044,6 +1134,8 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
         o.before = before_slice
         o.user = <void *>hook
     loop = perf_ab_begin(utf8(name), &o)
+    if counters or on_count(&o.accept.rule) or len(rules) > 1:
+        counting.begin(&loop)
     timed.loop, timed.pauses = &loop, 0
     try:
         while hook.error is None:
@@ -1067,14 +1159,20 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
         timed.loop = NULL
         r = perf_ab_end(&loop)
         notes = pause_notes(pause_ns(timed, calls, r.candidate.p50))
+        if counting.on:
+            counts = tuple([counting.of_arm(v, timed.pauses > 0) for v in range(2)])
+        counting.close()
         timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
     check(r.status)
     cpu = r.decides == PERF_DECIDES_CPU
-    return verdict_of(str(name), rule, &r.verdict, summary(&r.baseline_cpu if cpu else &r.baseline),
-                      summary(&r.candidate_cpu if cpu else &r.candidate),
-                      (r.first_baseline_ns, r.first_candidate_ns), r.warnings, notes)
+    first = summary(&r.baseline_cpu if cpu else &r.baseline)
+    second = summary(&r.candidate_cpu if cpu else &r.candidate)
+    alone = (r.first_baseline_ns, r.first_candidate_ns)
+    parts = [verdict_of(str(name), rules[v], &r.part[v], first, second, alone, r.part[v].warnings)
+             for v in range(r.parts)]
+    return verdict_of(str(name), rule, &r.verdict, first, second, alone, r.warnings, notes, tuple(parts), counts)
 
 
 cdef object race_variants(functions):
@@ -1104,26 +1202,37 @@ cdef object refuse_unlike(names, outputs, double close):
                                  f"{y:g}, not {x:g}, with close={close:g}")
 
 
-cdef object race_of(name, names, rule, perf_race_result *r, tuple notes):
+cdef object race_of(name, names, rule, tuple rules, perf_race_result *r, tuple notes, Counting counting,
+                    bint paused):
     cdef perf_summary time
-    cdef perf_verdict v
+    cdef perf_verdict v, part
+    cdef double counted[4]
+    cdef object base, alone
     entries = []
     for i in range(r.count):
         time, v = r.entry[i].time, r.entry[i].verdict
         own, first = summary(&time), r.entry[i].first_ns
-        verdict = None if i == 0 else verdict_of(
-            names[i], rule, &v, entries[0].time, own, (entries[0].first_ns, first), 0)
+        base = entries[0].time if i else None
+        alone = (entries[0].first_ns, first) if i else None
+        parts = []
+        for k in range(r.entry[i].parts):
+            part = r.entry[i].part[k]
+            parts.append(verdict_of(names[i], rules[k], &part, base, own, alone, part.warnings))
+        verdict = None if i == 0 else verdict_of(names[i], rule, &v, base, own, alone, 0, (), tuple(parts))
+        counted = r.entry[i].counted
         entries.append(RaceEntry(names[i], own, first, verdict, r.entry[i].behind,
-                                 bool(r.entry[i].within_noise)))
+                                 bool(r.entry[i].within_noise), counting.counts(counted, paused)))
     return Race(str(name), entries, r.best, r.rounds, warning_texts(r.warnings) + notes)
 
 
 def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, close=None,
-         double max_seconds=0, double confidence=0):
+         double max_seconds=0, double confidence=0, bint counters=False):
     """Which of 2 to 64 functions is fastest at function(*args)?  A Race.
 
     functions   {"loop": f, "numpy": g, ...}, or a sequence of them; the first is the baseline
-    rule        each of the others is held against the first by it; no rule on p95, p99 or the mean
+    rule        each of the others is held against the first by it; no rule on p95, p99 or the mean;
+                on counts, and two rules, as in ab
+    counters    True: each entry has .counts; a rule on a count counts anyway
     close       relative tolerance for what they return at first: ValueError where one lies outside
     before      called as before(number) before each slice, not timed
     max_seconds, confidence     0: 2 s at most for each; 0.95, that no verdict is wrong
@@ -1137,14 +1246,16 @@ def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, c
     cdef Timed timed = timed_here(True)
     cdef perf_loop *outer = timed.loop
     cdef uint64_t pauses = timed.pauses
+    cdef Counting counting = Counting()
+    cdef bint paused = False
     names, calls = race_variants(functions)
     check_confidence(confidence)
     if not max_seconds >= 0:
         raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
     if close is not None and not close >= 0:
         raise ValueError(f"close={close!r}: a relative tolerance of 0 or more, or None")
-    o.accept.rule = rule_of(rule)
-    if o.accept.rule.metric != PERF_METRIC_PAIR:
+    rules = rules_into(&o, rule)
+    if o.accept.rule.metric != PERF_METRIC_PAIR and not on_count(&o.accept.rule):
         raise ValueError(f"rule {rule!r}: a race holds typical times against each other, no p95 or "
                          "mean: perfh.ab does")
     o.accept.confidence = confidence
@@ -1157,6 +1268,8 @@ def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, c
     loop = perf_race_begin(utf8(name), <int>len(calls), &o)
     for v in range(len(calls)):
         perf_race_name(&loop, v, utf8(names[v]))
+    if counters or on_count(&o.accept.rule) or len(rules) > 1:
+        counting.begin(&loop)
     timed.loop, timed.pauses = &loop, 0
     try:
         while hook.error is None:
@@ -1176,11 +1289,13 @@ def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, c
         timed.loop = NULL
         r = perf_race_end(&loop)
         notes = pause_notes(pause_ns(timed, turns, r.entry[r.best].time.p50)) if r.best >= 0 else ()
+        paused = timed.pauses > 0
         timed.loop, timed.pauses = outer, pauses
+        counting.close()
     if hook.error is not None:
         raise hook.error
     check(r.status)
-    return race_of(name, names, rule, &r, notes)
+    return race_of(name, names, rule, rules, &r, notes, counting, paused)
 
 
 def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=False, name="after",

@@ -2,7 +2,7 @@
 import html as _html
 import math as _math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 
 class Interval(NamedTuple):
@@ -135,6 +135,27 @@ def _time_row(name, time, first_ns):
 _TIME_HEAD = ("", "median", "95 % interval", "p95", "p99", "first", "slices")
 
 
+class Counts(NamedTuple):
+    """What the processor counts in one call, the call from Python included; None: it is missing."""
+    instructions: Optional[float]
+    cycles: Optional[float]
+    branches: Optional[float]
+    branch_misses: Optional[float]
+    note: str                           # "" or what is missing, and why
+
+    @property
+    def ipc(self):
+        """Instructions in a cycle."""
+        return self.instructions / self.cycles if self.instructions and self.cycles else None
+
+    def __str__(self):
+        said = [f"{value:.4g} {name.replace('_', ' ')}" for name, value in zip(self._fields, self[:4])
+                if value is not None]
+        if self.ipc:
+            said.append(f"IPC {self.ipc:.2f}")
+        return "; ".join(part for part in (", ".join(said), self.note) if part)
+
+
 class Result:
     """How long one call takes: what perfh.bench returns.
 
@@ -143,11 +164,12 @@ class Result:
     first_ns    the first call alone
     iterations  calls in all, warm-up included
     warnings    a tuple of sentences to read the numbers with; docs/troubleshooting.md has each
-    text        the line of the report                                                          """
-    __slots__ = ("name", "time", "first_ns", "iterations", "warnings", "text")
+    text        the line of the report
+    counts      Counts of one call with counters=True, else None                                """
+    __slots__ = ("name", "time", "first_ns", "iterations", "warnings", "text", "counts")
 
-    def __init__(self, name, time, first_ns, iterations, warnings, text):
-        self.name, self.time, self.first_ns = name, time, first_ns
+    def __init__(self, name, time, first_ns, iterations, warnings, text, counts=None):
+        self.name, self.time, self.first_ns, self.counts = name, time, first_ns, counts
         self.iterations, self.warnings, self.text = iterations, warnings, text
 
     def __str__(self):
@@ -188,13 +210,20 @@ class Verdict:
     baseline, candidate         Summary of each: ns a call, of compare in the unit of its values
     first_ns    the first call of each, alone; None for compare
     warnings    a tuple of sentences to read the numbers with; docs/troubleshooting.md has each
-    text        one sentence with all of it                                                     """
+    text        one sentence with all of it
+    parts       of two rules the Verdict on each, in the order given; the whole is the worse one: its
+                numbers are that one's.  Of one rule ()
+    counts      (Counts of the baseline, of the candidate) if they were counted, else None      """
     __slots__ = ("name", "decision", "reason", "rule", "threshold", "confidence", "ratio", "speedup",
-                 "pairs", "pairs_needed", "baseline", "candidate", "first_ns", "warnings", "text")
+                 "pairs", "pairs_needed", "baseline", "candidate", "first_ns", "warnings", "text",
+                 "parts", "counts")
 
-    def __init__(self, **fields):
-        for name in self.__slots__:
+    def __init__(self, parts=(), counts=None, **fields):
+        for name in self.__slots__[:-2]:
             setattr(self, name, fields[name])
+        self.parts, self.counts = parts, counts
+        if parts:
+            self.text = f"{self.decision} by two rules: " + "; and ".join(part.text for part in parts)
 
     @property
     def accepted(self):
@@ -260,6 +289,7 @@ class RaceEntry(NamedTuple):
     verdict: object                     # Verdict against the first function; None: it is the first
     behind: float                       # typical ratio to the best one, 1 for itself
     within_noise: bool                  # not shown to be slower than the best one
+    counts: object = None               # Counts of a call, if they were counted
 
     def _place(self, is_best):
         if is_best:
@@ -292,6 +322,8 @@ class Race:
             says = "this is the baseline" if e.verdict is None else e.verdict.text
             lines.append(f"  {e.name:<{width}}  {ns_text(e.time.p50):>8}  "
                          f"{e._place(e.name == self.best)}; {says}")
+            if e.counts is not None:
+                lines.append(f"      {e.counts}")
         return "\n".join(lines + [f"  note: {text}" for text in self.warnings])
 
     def __str__(self):

@@ -428,6 +428,7 @@ static perf_ab_result by_both(const char *name, joined w)
     perf_counters      c = perf_counters_open(NULL);
     perf_ab_result     result;
     perf_ab            ab = perf_ab_begin(name, &opts);
+    double             seen;
     int                v;
 
     w.variants = 2;
@@ -436,6 +437,10 @@ static perf_ab_result by_both(const char *name, joined w)
         joined_body(&w, v);
     result = perf_ab_end(&ab);
     perf_counters_close(&c);
+    seen = c.iteration[1][PERF_COUNTER_INSTRUCTIONS];
+    CHECK(!w.counts || (seen > 9999.0 - 10 * w.fewer && seen < 10001.0 - 10 * w.fewer),
+          "%s: %g an iteration", name, seen);
+    CHECK(w.counts || seen != seen, "%s: %g of a counter that never ran", name, seen);
     CHECK(result.status == PERF_OK && result.parts == 2, "%s: %s", name, result.verdict.reason);
     CHECK(result.opts.also.metric == w.metric && result.opts.accept.rules == 2, "%s: what ran", name);
     return result;

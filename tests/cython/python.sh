@@ -9,6 +9,9 @@ start_work
 install_perfh
 cd "$work"
 try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.py"
+try 'counts, or why there are none' python3 "$root/tests/cython/counts.py"
+try 'a processor with counters' gcc -shared -fPIC -O1 "$root/tests/counters/shim.c" -o shim.so -ldl
+try 'counts on it' env LD_PRELOAD="$work/shim.so" SHIM=1 python3 "$root/tests/cython/counts.py"
 try 'workers come back' python3 "$root/tests/cython/workers.py"
 try 'a trace of torch.profiler' python3 "$root/tests/cython/trace.py" ${perf_ab:+"$perf_ab"}
 try 'perfh.torch' python3 "$root/tests/cython/torch_steps.py" ${perf_ab:+"$perf_ab"}
