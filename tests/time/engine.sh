@@ -125,11 +125,13 @@ both()
     try "$flags $link: links" "$compiler" $flags $link alone.o whole.o engine.o -o program
     try "$flags $link: runs" timeout 60 ./program
     # shellcheck disable=SC2086
-    if "$compiler" $flags $link none.o alone.o -o program >link 2>&1; then
+    "$compiler" $language $flags -I"$root" -Dalone=twin -c alone.c -o twin.o
+    # shellcheck disable=SC2086
+    if "$compiler" $flags $link none.o alone.o twin.o -o program >link 2>&1; then
         fail "$flags: links without an engine"
     else
-        try "$flags: the linker names the cure" grep -q \
-            perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench link
+        try "$flags: the linker names the cure, once for two files" test 1 = \
+            "$(grep -c 'undefined.*perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench' link)"
     fi
 }
 
