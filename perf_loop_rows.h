@@ -324,8 +324,10 @@ PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int pa
 PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 {
     perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
-    const double   ratio = r.verdict.ratio.estimate;
+    double         ratio = r.verdict.ratio.estimate;
 
+    if (r.parts)
+        ratio = r.part[0].ratio.estimate;       /* of time                                        */
     perf_put_ab_arms_(o, loop, &r);
     perf_put_(o, "  ");
     (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
