@@ -1,6 +1,7 @@
 """perfh-config, or python -m perfh: where things are, for build systems.  python -m perfh run: a
 script with scopes around its functions."""
 import argparse
+import fnmatch
 import os
 import sys
 
@@ -36,10 +37,20 @@ def run(arguments):
             exec(code, main.__dict__)
         finally:
             perfh.report(view=o.view)
+            _say_what_is_missing(o)
             if o.flame:
                 perfh.export(o.flame)
             if o.trace:
                 perfh.trace_save(o.trace)
+
+
+def _say_what_is_missing(o):
+    names = [row.name for row in perfh.scopes()]
+    if o.only and not names:
+        print(f"note: no function was called whose module is {' or '.join(o.only)}", file=sys.stderr)
+    for wanted in o.lines:
+        if not any(fnmatch.fnmatchcase(name, wanted) for name in names):
+            print(f"note: no function was called that is {wanted}", file=sys.stderr)
 
 
 def main():

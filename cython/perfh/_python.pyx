@@ -125,6 +125,15 @@ cdef object function_name(object function):
     return name.rpartition("<locals>.")[2]
 
 
+cdef bint is_descriptor(object name) noexcept:
+    """Is it what @property, @classmethod or functools.cached_property makes?"""
+    return hasattr(type(name), "__get__")
+
+
+cdef object below(object function):
+    return f": put it below @{type(function).__name__}" if is_descriptor(function) else ""
+
+
 cdef enum ScopeKind:
     FOR_WORK, FOR_DATA, FOR_DEVICE
 
@@ -164,8 +173,7 @@ cdef class Scope:
     def __call__(self, function):
         cdef Scope named = self
         if not callable(function):
-            raise TypeError(f"perfh.scope decorates functions, not {type(function).__name__}" +
-                            (": put it below @property" if isinstance(function, property) else ""))
+            raise TypeError(f"perfh.scope decorates functions, not {type(function).__name__}" + below(function))
         if left_and_resumed(function):
             raise TypeError("perfh.scope cannot decorate a function that is left and resumed: "
                             "@perfh.span decorates a coroutine, and `with perfh.span(...)` works "
@@ -193,7 +201,7 @@ def scope(name=None, *, wait=False):
     may be used again but not while it is open; as a decorator it may recurse.  Not across `await`,
     and not across `yield` when the generator may end in another thread: use span there.
     wait=True: the block waits for data, its share is in the report."""
-    if name is not None and not isinstance(name, (str, bytes)) and callable(name):
+    if name is not None and not isinstance(name, (str, bytes)) and (callable(name) or is_descriptor(name)):
         return Scope(None, FOR_DATA if wait else FOR_WORK)(name)
     return Scope(name, FOR_DATA if wait else FOR_WORK)
 
@@ -226,7 +234,7 @@ cdef class Span:
 
     def __call__(self, function):
         if not callable(function) or isinstance(function, type):
-            raise TypeError("perfh.span decorates functions")
+            raise TypeError("perfh.span decorates functions" + below(function))
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("perfh.span cannot decorate a generator: use `with perfh.span(...)` inside it")
         name = function_name(function) if self.name is None else self.name
@@ -248,7 +256,7 @@ def span(name=None):
 
     A time that may overlap others, span an `await`, or end in another thread (begin with
     __enter__, end with __exit__ or end())."""
-    if name is not None and not isinstance(name, (str, bytes)) and callable(name):
+    if name is not None and not isinstance(name, (str, bytes)) and (callable(name) or is_descriptor(name)):
         return Span(None)(name)
     return Span(name)
 
@@ -1013,8 +1021,9 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     cdef Counting counting = Counting()
     counts = None
     refuse_resumed("bench", function)
-    if not max_seconds >= 0:
-        raise ValueError(f"max_seconds={max_seconds:g}: 0 or more")
+    for option, number in (("max_seconds", max_seconds), ("bytes", bytes), ("items", items)):
+        if not number >= 0:
+            raise ValueError(f"{option}={number:g}: 0 or more")
     name = function_name(function) if name is None else name
     o.max_seconds, o.bytes, o.items = max_seconds, bytes, items
     if before is not None:
@@ -1078,6 +1087,8 @@ cdef object numbers(object output):
         output = output.ravel().tolist()
     elif hasattr(output, "item") and not hasattr(output, "__len__"):
         output = (output.item(),)
+    elif isinstance(output, (str, bytes)):
+        raise TypeError(f"numbers are wanted, not {type(output).__name__}")
     return array.array("d", output)
 
 

@@ -67,6 +67,9 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
     out, err = run(folder, "--only", "planted", "--flame", "f.html", "--trace", "t.json", "script.py", status=3)
     assert set(rows(err)) == {"planted.helper", "planted.<module>"}, err
     assert (folder / "f.html").stat().st_size > 1000 and "planted.helper" in (folder / "t.json").read_text()
+    out, err = run(folder, "--only", "nothing*", "--lines", "planted.no", "script.py", status=3)
+    assert "no function was called whose module is nothing*" in err, err
+    assert "no function was called that is planted.no" in err, err
     run(folder, "nowhere.py", status=2)
     out, err = run(folder, "--only", "planted", "--lines", "script.recursive", "--lines", "planted.h*", "script.py", status=3)
     calls = rows(err)

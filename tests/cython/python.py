@@ -479,7 +479,12 @@ raises(ValueError, lambda: perfh.Histogram(bits=40), "bits=40")
 raises(ValueError, lambda: h.quantile(2), "q=2")
 h.reset()
 assert h.count == 0
-raises(TypeError, lambda: perfh.scope("x")(property(slow)), "below @property")
+for wrong in (property, functools.cached_property, classmethod):
+    for place in (perfh.scope("x"), perfh.scope, perfh.wait, perfh.span):
+        raises(TypeError, lambda: place(wrong(slow)), "put it below @" + wrong.__name__)
+raises(ValueError, lambda: perfh.bench(slow, bytes=-5), "bytes=-5: 0 or more")
+raises(ValueError, lambda: perfh.bench(slow, items=math.nan), "items=nan: 0 or more")
+raises(TypeError, lambda: perfh.compare([1.0], "x"), "numbers are wanted, not str")
 
 # ---- report, version, types --------------------------------------------------------------------
 
