@@ -57,6 +57,12 @@
 #include "perf_main.h"
 #endif
 
+#if PERF_AT_EXIT && !PERF_DISABLE && defined(__has_include)
+#if __has_include("perf_counters.h")
+#include "perf_counters.h"      /* PERF_COUNTERS=1 may be asked for                               */
+#endif
+#endif
+
 /* In a CUDA or HIP compilation the GPU's part comes along; PERF_NO_GPU=1 leaves it out. */
 #if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
 #include "perf_cuda.h"

@@ -261,6 +261,7 @@ typedef struct perf_recorder_ {
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
     perf_buckets_ *spare[PERF_BLOCK_SIZES_];    /* outgrown blocks, by size                       */
+    void        *worker;                        /* its counters, of perf_counters.h; NULL: none   */
 } perf_recorder_;
 
 /* ---- all images of the process ---- */

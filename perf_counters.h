@@ -11,7 +11,7 @@
  * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
  * faults, context switches and processor time at best.  docs/counters.md has the whole story.
  * Optional: only files that count include it.
- * Sections (search for ">>"):  counters  loops  private
+ * Sections (search for ">>"):  counters  loops  scopes  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_COUNTERS_H
 #define PERF_COUNTERS_H
@@ -19,6 +19,7 @@
 #include "perf_file.h"
 #include "perf_loop.h"
 #include "perf_proc.h"
+#include "perf_sink.h"
 
 PERF_BEGIN_DECLS
 
@@ -55,6 +56,7 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* from there, with its children; the caller's own pid:   */
                                         /* all that this thread starts later, each from its exec; */
                                         /* 0: the calling thread                                  */
+    int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes  */
 } perf_counters_opts;
 
 /* One counter, for the library. */
@@ -140,6 +142,19 @@ PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
  * missing; then v.reason says why.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no
  * A/B loop.                                                                                      */
 PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
+
+/* >>scopes: instructions and cycles of each scope -----------------------------------------------
+ *
+ *     $ PERF_COUNTERS=1 PERF_REPORT=1 ./program    // one file has this header, or PERF_AT_EXIT 1
+ *
+ * or opts.scopes of perf_counters_open, from perf_counters_start to perf_counters_stop: every scope
+ * of every thread that begins and ends meanwhile.  Table and tree have a list of paths below them,
+ * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
+ * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX).  A number contains the scopes that it
+ * calls, and what counting these takes.  Not counted: laps, spans, recursive calls but the first,
+ * scopes below 64 others, forked children in their parent's report.  Two descriptors a thread,
+ * until it ends.  A counted scope costs some 1,300 instructions; where the kernel does not allow
+ * rdpmc or mrs, two system calls more.  Off: nothing.                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -266,6 +281,11 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 }
 #endif
 
+/* ---- scopes that count, see below ---- */
+
+PERF_COLD_DECL_ perf_status perf_works_begin_(void);
+PERF_COLD_DECL_ void perf_works_end_(void);
+
 /* What the system tells without a counter, of this thread or of the process.  1: it does. */
 PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
 {
@@ -368,6 +388,8 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
         return PERF_EDISABLED;
     if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
+    if (c->opts.scopes && perf_works_begin_() != PERF_OK)
+        return PERF_ESTATE;
     for (i = 0; i < PERF_COUNTER_COUNT; i++)
         (void)perf_counter_read_(c, i, c->own[i].at);
     c->counting = 1;
@@ -414,6 +436,8 @@ PERF_FN perf_status perf_counters_stop(perf_counters *c)
         return PERF_ESTATE;
     perf_counters_switch_(c, 0);
     c->counting = 0;
+    if (c->opts.scopes)
+        perf_works_end_();
     c->status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
         perf_counter_count_(c, i);
@@ -429,6 +453,8 @@ PERF_FN void perf_counters_close(perf_counters *c)
 
     if (!c || !c->process)
         return;
+    if (c->opts.scopes && c->counting)
+        perf_works_end_();
     PERF_FREE(c->counts);
     c->counts = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
@@ -1059,6 +1085,799 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
         return v;
     return perf_counts_judge_(c, opts, 1);
 }
+
+/* ---- scopes ----
+ *
+ * They come here as a sink's (perf_registry.h): the hot path does not ask.  Each thread opens its
+ * own counters at its first counted scope, and keeps what its cells have counted.                */
+
+#if PERF_SYS_EVENT_OPEN_ && !PERF_DISABLE && !PERF_TCC_
+enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
+
+#if defined(__aarch64__)
+#define PERF_EVENT_USER_ 2u             /* config1: the program itself may read it                */
+#else
+#define PERF_EVENT_USER_ 0u
+#endif
+#define PERF_EVENT_GROUPED_ 8u          /* read: how many, ns enabled, ns running, each value     */
+
+/* What the calls of a cell have counted; only its thread writes. */
+typedef struct perf_work_ {
+    struct perf_work_ *next;
+    const perf_cell_  *cell;
+    uint64_t           period;          /* of which these are                                     */
+    uint64_t           scaled, missed;  /* calls: counted in part; not at all                     */
+    uint64_t           calls[2];        /* that have a number of instructions, of cycles          */
+    uint64_t           count[2];        /* their sums                                             */
+} perf_work_;
+
+typedef struct perf_reading_ {
+    uint64_t count[2], enabled, lost;   /* lost: ns enabled, but not on the processor             */
+} perf_reading_;
+
+typedef struct perf_frame_ {            /* a scope that is open                                   */
+    const perf_cell_ *cell;
+    uint64_t          period;
+    uint32_t          depth;
+    perf_reading_     at;
+} perf_frame_;
+
+/* The kernel's page of an event, as far as it is used. */
+typedef struct perf_event_page_ {
+    uint32_t version, compatible, lock, index;  /* index: 0 not on the processor, else 1 more     */
+    uint64_t offset, enabled, running, may;
+    uint16_t width;
+} perf_event_page_;
+#define PERF_EVENT_MAY_READ_ 4u         /* of `may`                                               */
+
+/* Counters of a thread.  It stays when the thread has ended, for the next one of its recorder. */
+typedef struct perf_worker_ {
+    struct perf_worker_ *next;
+    uint64_t          number;           /* of the recorder's thread that opened it                */
+    uint32_t          thread, process;
+    uint32_t          open;             /* frames                                                 */
+    int               lead;             /* 0 instructions, 1 cycles: first of the group; -1: none */
+    int               fd[2];
+    const perf_event_page_ *page[2];    /* NULL: not to be had                                    */
+    uint64_t          lost;             /* at the last read()                                     */
+    perf_work_       *heads[PERF_WORK_HEADS_];
+    perf_work_       *spare;
+    uint32_t          spares;
+    uint32_t          name[2];          /* ids, for the trace                                     */
+    perf_frame_       frame[PERF_WORK_FRAMES_];
+} perf_worker_;
+
+/* What the files of one image share. */
+typedef struct perf_works_ {
+    perf_worker_    *workers;
+    const perf_sink_ *sink;
+    uint64_t         period;            /* how often all was forgotten                            */
+    uint32_t         users, has_key;    /* has_key: 1 more than the state of `key`                */
+    unsigned         key;               /* its destructor comes at a thread's end                 */
+    uint32_t         counted;           /* 1: a thread has a counter                              */
+    uint32_t         error[2];          /* errno of the last refusal                              */
+    perf_source_     source;
+} perf_works_;
+
+extern PERF_WEAK_ perf_works_ perf_works_v1_;
+PERF_WEAK_ perf_works_ perf_works_v1_;
+
+extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))
+    PERF_ATTR_((__weak__));             /* as perf_dlopen_                                        */
+extern int perf_key_set_(unsigned, const void *) __asm__(PERF_SYM_("pthread_setspecific"))
+    PERF_ATTR_((__weak__));
+
+/* ---- reading ---- */
+
+#ifndef PERF_PMC_               /* the processor's instruction; a test has its own               */
+#if defined(__x86_64__)
+#define PERF_PMC_ perf_pmc_
+PERF_FN uint64_t perf_pmc_(uint32_t index)
+{
+    uint32_t low, high;
+
+    __asm__ __volatile__("rdpmc" : "=a"(low), "=d"(high) : "c"(index) : "memory");
+    return PERF_CAST_(uint64_t, high) << 32 | low;
+}
+#elif defined(__aarch64__)
+#define PERF_PMC_ perf_pmc_
+#define PERF_PMC_OF_(n, name)                                                                     \
+    case n:                                                                                       \
+        __asm__ __volatile__("mrs %0, " name : "=r"(value) : : "memory");                         \
+        break;
+#define PERF_PMC_7_(n, row)                                                                       \
+    PERF_PMC_OF_(n, row "_0") PERF_PMC_OF_(n + 1, row "_1") PERF_PMC_OF_(n + 2, row "_2")         \
+    PERF_PMC_OF_(n + 3, row "_3") PERF_PMC_OF_(n + 4, row "_4") PERF_PMC_OF_(n + 5, row "_5")     \
+    PERF_PMC_OF_(n + 6, row "_6")
+#define PERF_PMC_8_(n, row) PERF_PMC_7_(n, row) PERF_PMC_OF_(n + 7, row "_7")
+/* pmevcntr0_el0 .. pmevcntr30_el0, and pmccntr_el0: each is an instruction of its own. */
+PERF_FN uint64_t perf_pmc_(uint32_t index)
+{
+    uint64_t value = 0;
+
+    switch (index) {
+        PERF_PMC_8_(0, "S3_3_C14_C8")
+        PERF_PMC_8_(8, "S3_3_C14_C9")
+        PERF_PMC_8_(16, "S3_3_C14_C10")
+        PERF_PMC_7_(24, "S3_3_C14_C11")
+        PERF_PMC_OF_(31, "S3_3_C9_C13_0")
+    default: break;
+    }
+    return value;
+}
+#else
+#define PERF_PMC_(index) (PERF_CAST_(uint64_t, index) & 0)
+#endif
+#endif
+
+/* An event of the calling thread without a system call.  0: it is not on the processor now, or only
+ * the kernel may read it.  The kernel changes `lock` when the thread was away meanwhile.         */
+PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which)
+{
+    uint32_t lock, index, width;
+    uint64_t raw;
+
+    do {
+        lock = PERF_ACQ_(&p->lock);
+        index = PERF_ACQ_(&p->index);
+        width = PERF_ACQ_(&p->width);
+        if (!index || !(PERF_ACQ_(&p->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
+            return 0;
+        at->enabled = PERF_ACQ_(&p->enabled);
+        at->lost = at->enabled - PERF_ACQ_(&p->running);
+        raw = PERF_PMC_(index - 1) << (64 - width);
+        at->count[which] = PERF_ACQ_(&p->offset) +
+                           PERF_CAST_(uint64_t, PERF_CAST_(int64_t, raw) >> (64 - width));
+    } while (PERF_ACQ_(&p->lock) != lock);
+    return 1;
+}
+
+/* Both without a system call.  0: not now. */
+PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at)
+{
+    const int other = !w->lead;
+
+    if (w->fd[other] >= 0 && (!w->page[other] || !perf_event_peek_(w->page[other], at, other)))
+        return 0;
+    return w->page[w->lead] && perf_event_peek_(w->page[w->lead], at, w->lead) &&
+           at->lost == w->lost;                 /* else `enabled` is to be known, too             */
+}
+
+/* What the calling thread has counted so far.  0: it cannot be read. */
+PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at)
+{
+    uint64_t  got[5] = {0, 0, 0, 0, 0};
+    const int other = !w->lead, both = w->fd[other] >= 0;
+
+    at->count[other] = 0;
+    if (perf_worker_peek_(w, at))
+        return 1;
+    if (perf_fd_read_(w->fd[w->lead], got, sizeof got) <
+        PERF_CAST_(long, (4 + PERF_CAST_(size_t, both)) * sizeof *got))
+        return 0;
+    at->enabled = got[1];
+    at->lost = w->lost = got[1] - got[2];
+    at->count[w->lead] = got[3];
+    if (both)
+        at->count[other] = got[4];
+    return 1;
+}
+
+/* ---- open and close ---- */
+
+/* Gives the handles back; only the thread itself, or where it has ended. */
+PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (w->page[i] && w->process == perf_process_id_())     /* a forked child has none        */
+            (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, w->page[i])), 4096);
+        if (w->fd[i] >= 0)
+            (void)perf_close_(w->fd[i]);
+        w->page[i] = PERF_NULL_;
+        w->fd[i] = -1;
+    }
+    w->lead = -1;
+    w->open = 0;
+}
+
+PERF_COLD_FN_ void perf_worker_ended_(void *of)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r && perf_lock_(r)) {
+        perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
+        perf_unlock_(r);
+    }
+}
+
+/* Closes what threads have left that have ended, or that only the parent of a fork has; the lock is
+ * held.  Where the system says itself that a thread ends, no other thread is asked for.          */
+PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
+{
+    const uint32_t process = perf_process_id_();
+    perf_worker_  *w;
+
+    for (w = g->workers; w; w = w->next) {
+        const int ours = w->process == process;
+        if ((ours && g->has_key == 2) || w->lead < 0)
+            continue;
+        if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
+                                   PERF_CAST_(long, w->thread), 0L))
+            perf_worker_close_(w);
+    }
+    if (g->workers && g->workers->process != process)
+        PERF_REL_(&g->workers, PERF_CAST_(perf_worker_ *, PERF_NULL_));
+}
+
+/* Opens an event of the calling thread for the program's own code; group -1: it leads one. */
+PERF_COLD_FN_ int perf_worker_event_(int which, int group)
+{
+    perf_event_attr_ attr;
+    int              fd;
+
+    PERF_LIBC_(memset)(&attr, 0, sizeof attr);
+    attr.size = PERF_CAST_(uint32_t, sizeof attr);
+    attr.config = !which;                       /* 1 instructions, 0 cycles                       */
+    attr.read_format = PERF_EVENT_TIMES_ | PERF_EVENT_GROUPED_;
+    attr.flags = PERF_EVENT_NO_KERNEL_;
+    if (group < 0)
+        attr.flags |= PERF_EVENT_DISABLED_;
+    attr.config1 = PERF_EVENT_USER_;
+    fd = perf_event_open_(&attr, 0, group);
+    if (fd < 0 && PERF_EVENT_USER_) {
+        attr.config1 = 0;
+        fd = perf_event_open_(&attr, 0, group);
+    }
+    return fd;
+}
+
+PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
+{
+    perf_reading_ at;
+    void         *page;
+    int           i, fd, group = -1;
+
+    for (i = 0; i < 2; i++) {
+        fd = perf_worker_event_(i, group);
+        if (fd < 0) {
+            PERF_SET_(&g->error[i], PERF_CAST_(uint32_t, -fd));
+            continue;
+        }
+        w->fd[i] = fd;
+        page = perf_mmap_(PERF_NULL_, 4096, 1, 1, fd, 0);       /* PROT_READ, MAP_SHARED          */
+        if (PERF_PTR_(intptr_t, page) != -1)
+            w->page[i] = PERF_CAST_(const perf_event_page_ *, page);
+        if (group < 0)
+            w->lead = i;
+        group = w->fd[w->lead];
+    }
+    if (w->lead < 0)
+        return;
+    (void)perf_event_ioctl_(w->fd[w->lead], PERF_EVENT_ENABLE_, 0);
+    if (!perf_worker_read_(w, &at))             /* what was lost before it ran is known now       */
+        perf_worker_close_(w);
+    else
+        PERF_SET_(&g->counted, 1u);
+}
+
+/* The worker of a recorder, made or cleared for a new thread; NULL: no memory, or a handler. */
+PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
+{
+    static const char *const titles[] = {"instructions", "cycles"};
+    perf_registry_          *r = t->home;
+    perf_worker_            *w = PERF_CAST_(perf_worker_ *, t->worker);
+    perf_site_              *site;
+    int                      i;
+
+    if (!perf_lock_(r))
+        return PERF_NULL_;
+    perf_works_sweep_(g);
+    if (g->has_key == 0) {
+        g->has_key = 1;
+        if (perf_key_make_ && perf_key_set_ && !perf_key_make_(&g->key, perf_worker_ended_))
+            g->has_key = 2;
+    }
+    if (w)
+        perf_worker_close_(w);
+    else
+        w = PERF_CAST_(perf_worker_ *, perf_keep_(r, sizeof *w));
+    if (w && !t->worker) {
+        PERF_LIBC_(memset)(w, 0, sizeof *w);
+        w->fd[0] = w->fd[1] = w->lead = -1;
+        w->next = g->workers;
+    }
+    if (w) {
+        w->number = t->number;
+        w->thread = perf_thread_id_();
+        w->process = perf_process_id_();
+    }
+    if (w && !t->worker)
+        PERF_REL_(&g->workers, w);
+    perf_unlock_(r);
+    t->worker = w;
+    for (i = 0; w && i < 2; i++) {
+        site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
+        w->name[i] = site ? site->id : 0;
+    }
+    return w;
+}
+
+/* Where nothing counts at all, scopes take the hot path again. */
+PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *t)
+{
+    perf_works_  *g = &perf_works_v1_;
+    perf_worker_ *w = perf_worker_make_(g, t);
+    uint32_t      error;
+
+    if (!w)
+        return PERF_NULL_;
+    perf_source_add_(t->home, &g->source);      /* a forked child has forgotten it                */
+    perf_worker_events_(g, w);
+    if (g->has_key == 2)
+        (void)perf_key_set_(g->key, w);
+    error = PERF_GET_(&g->error[0]);
+    if (w->lead < 0 && !PERF_GET_(&g->counted) && error != 23 && error != 24)   /* files are full */
+        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
+    return w;
+}
+
+/* ---- a scope ---- */
+
+PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
+{
+    const int         was = PERF_ERRNO_;
+    const perf_cell_ *c = t->open;
+    perf_worker_     *w = PERF_CAST_(perf_worker_ *, t->worker);
+    perf_frame_      *f;
+
+    if (!w || w->number != t->number)
+        w = perf_worker_open_(t);
+    while (c && PERF_CELL_ID_(c) != l->name->site.id)
+        c = c->parent;
+    while (w && w->open && w->frame[w->open - 1].depth >= depth)
+        w->open--;                              /* these have never ended                         */
+    if (w && w->lead >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
+        f = &w->frame[w->open++];
+        f->cell = c;
+        f->depth = depth;
+        f->period = PERF_GET_(&perf_works_v1_.period);
+        if (!perf_worker_read_(w, &f->at))
+            w->open--;
+    }
+    if (w)
+        t->ranges = w->open;
+    PERF_ERRNO_ = was;
+}
+
+/* What is kept of a cell; NULL: no memory, or inside a handler. */
+PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, const perf_cell_ *c)
+{
+    perf_work_ **head = &w->heads[(PERF_PTR_(uintptr_t, c) >> 6) % PERF_WORK_HEADS_];
+    perf_work_  *one = *head;
+
+    while (one && one->cell != c)
+        one = one->next;
+    if (!one && !w->spares && perf_lock_(t->home)) {
+        w->spare = PERF_CAST_(perf_work_ *,
+                              perf_keep_(t->home, PERF_WORK_BLOCK_ * sizeof *w->spare));
+        w->spares = w->spare ? PERF_WORK_BLOCK_ : 0;
+        perf_unlock_(t->home);
+    }
+    if (!one && w->spares) {
+        one = w->spare++;
+        w->spares--;
+        PERF_LIBC_(memset)(one, 0, sizeof *one);
+        one->cell = c;
+        one->next = *head;
+        PERF_REL_(head, one);
+    }
+    return one;
+}
+
+/* A number of the scope that ends, for the trace. */
+PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t count,
+                                    uint32_t depth)
+{
+    const uint64_t id = name;
+    uint64_t       at;
+
+    if (!t->ring_limit || !name)
+        return;
+    at = perf_ring_take_(t, 2 * sizeof(perf_event_));
+    perf_entry_(t, at, perf_bits_(PERF_CAST_(double, count)), PERF_REMARK_IS_VALUE_ | id << 8);
+    perf_entry_(t, at + sizeof(perf_event_), perf_scope_ticks_(t->home),
+                id << 32 | PERF_CAST_(uint64_t, depth) << 56);
+    PERF_ADD_(t->ring_more, 1);
+    PERF_REL_(&t->ring_head, t->ring_next);     /* the scope's own event looks whether it is due  */
+}
+
+/* Adds a call.  A counter that others had for a part of the time is scaled up by that part. */
+PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
+                                  const perf_reading_ *now)
+{
+    perf_work_    *one = perf_work_of_(t, w, f->cell);
+    const uint64_t lost = now->lost - f->at.lost, enabled = now->enabled - f->at.enabled;
+    double         scale = 1.0;
+    uint64_t       count;
+    int            i;
+
+    if (!one)
+        return;
+    if (one->period != f->period) {
+        one->scaled = one->missed = 0;
+        one->calls[0] = one->calls[1] = one->count[0] = one->count[1] = 0;
+        PERF_REL_(&one->period, f->period);
+    }
+    if (lost && lost >= enabled) {
+        PERF_ADD_(one->missed, 1);
+        return;
+    }
+    if (lost) {
+        scale = PERF_CAST_(double, enabled) / PERF_CAST_(double, enabled - lost);
+        PERF_ADD_(one->scaled, 1);
+    }
+    for (i = 0; i < 2; i++) {
+        if (w->fd[i] < 0)
+            continue;
+        count = now->count[i] - f->at.count[i];
+        if (lost)
+            count = PERF_CAST_(uint64_t, PERF_CAST_(double, count) * scale);
+        PERF_ADD_(one->count[i], count);
+        PERF_ADD_(one->calls[i], 1);
+        perf_work_event_(t, w->name[i], count, f->depth);
+    }
+}
+
+PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *t, uint32_t depth)
+{
+    const int          was = PERF_ERRNO_;
+    perf_worker_      *w = PERF_CAST_(perf_worker_ *, t->worker);
+    const perf_frame_ *f;
+    perf_reading_      now;
+    int                known;
+
+    t->ranges = 0;
+    if (!w || w->number != t->number || !w->open)
+        return;
+    known = perf_worker_read_(w, &now);
+    while (w->open && w->frame[w->open - 1].depth > depth)
+        w->open--;
+    f = &w->frame[w->open ? w->open - 1 : 0];
+    if (w->open && f->depth == depth) {
+        w->open--;
+        if (known && f->cell->parent == t->open && f->period == PERF_GET_(&perf_works_v1_.period))
+            perf_work_add_(t, w, f, &now);
+    }
+    t->ranges = w->open;
+    PERF_ERRNO_ = was;
+}
+
+PERF_COLD_FN_ int perf_work_span_(const perf_label_ *l, uint64_t *range)
+{
+    (void)l, (void)range;
+    return 0;
+}
+
+PERF_COLD_FN_ void perf_work_no_span_(uint64_t range)
+{
+    (void)range;
+}
+
+PERF_COLD_FN_ void perf_work_mark_(const perf_label_ *l)
+{
+    (void)l;
+}
+
+PERF_COLD_FN_ void perf_work_thread_(const char *name)
+{
+    (void)name;
+}
+
+static const perf_sink_ perf_works_sink_ = {
+    sizeof(perf_sink_), perf_work_begin_, perf_work_end_, perf_work_span_,
+    perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_,
+};
+
+/* ---- what they have counted, in a report ---- */
+
+typedef struct perf_work_sum_ {         /* of a path, all threads                                 */
+    double scaled, missed, calls[2], count[2];
+} perf_work_sum_;
+
+PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one)
+{
+    int i;
+
+    sum->scaled += PERF_CAST_(double, PERF_GET_(&one->scaled));
+    sum->missed += PERF_CAST_(double, PERF_GET_(&one->missed));
+    for (i = 0; i < 2; i++) {
+        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&one->calls[i]));
+        sum->count[i] += PERF_CAST_(double, PERF_GET_(&one->count[i]));
+    }
+}
+
+/* Of either counter: a thread may have one of them. */
+PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
+{
+    return sum->calls[0] > sum->calls[1] ? sum->calls[0] : sum->calls[1];
+}
+
+/* The sums of node[i] are those of [node[i].size], largest path first; NULL: no memory.  (*tree) is
+ * to be freed, too.                                                                              */
+PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree)
+{
+    perf_works_    *g = &perf_works_v1_;
+    const uint64_t  period = PERF_GET_(&g->period);
+    perf_worker_   *w;
+    perf_work_     *one;
+    perf_work_sum_ *sum;
+    uint32_t        i, room;
+
+    *tree = perf_tree_make_(perf_registry_get_());
+    if (!*tree)
+        return PERF_NULL_;
+    room = (*tree)->count;
+    sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
+    if (!sum)
+        return PERF_NULL_;
+    PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
+    for (w = PERF_ACQ_(&g->workers); w; w = w->next)
+        for (i = 0; i < PERF_WORK_HEADS_ && w->process == perf_process_id_(); i++)
+            for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
+                const uint32_t node = perf_tree_path_(*tree, one->cell);
+                if (node < room && PERF_ACQ_(&one->period) == period)
+                    perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
+            }
+    for (i = 0; i < room; i++)                  /* which is not needed: where its sum is          */
+        (*tree)->node[i].size = i;
+    perf_tree_sort_(*tree);
+    return sum;
+}
+
+/* Figures of a call: instructions, cycles, instructions per cycle; NaN: not known. */
+PERF_COLD_FN_ void perf_work_figures_(const perf_work_sum_ *sum, double *figure)
+{
+    int i;
+
+    figure[2] = PERF_NAN_;
+    for (i = 0; i < 2; i++) {
+        figure[i] = PERF_NAN_;
+        if (sum->calls[i] > 0.0)
+            figure[i] = sum->count[i] / sum->calls[i];
+    }
+    if (figure[1] > 0.0)
+        figure[2] = figure[0] / figure[1];
+}
+
+PERF_FN const char *perf_work_name_(const perf_tree_ *tree, uint32_t node)
+{
+    return PERF_ACQ_(&tree->registry->names)[tree->node[node].name]->site.name;
+}
+
+PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, uint32_t node,
+                                  const perf_work_sum_ *sum)
+{
+    const char *name = perf_work_name_(tree, node);
+    char        text[64];
+    perf_out_   o = perf_out_open_(text, sizeof text);
+    size_t      indent = 2 * (tree->node[node].depth - 1);
+    double      figure[3];
+    int         i;
+
+    if (indent > 20)                            /* the name has 12 columns                        */
+        indent = 20;
+    perf_put_blanks_(&o, indent);
+    (void)perf_put_cut_(&o, name, 40);
+    perf_cell_text_(table, text);
+    perf_cell_fixed_(table, perf_work_calls_(sum), 0);
+    perf_work_figures_(sum, figure);
+    for (i = 0; i < 3; i++) {
+        if (perf_is_nan_(figure[i]))
+            perf_cell_text_(table, "-");
+        else
+            perf_cell_fixed_(table, figure[i], i == 2 ? 2 : 0);
+    }
+    perf_row_end_(table);
+}
+
+/* "no cycles: the kernel forbids it", why a column is empty; nothing where both are counted. */
+PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead)
+{
+    perf_counters c;
+    int           i, some = 0;
+
+    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    for (i = 0; i < 2; i++) {
+        c.own[i].error = PERF_CAST_(int, PERF_GET_(&perf_works_v1_.error[i]));
+        if (c.own[i].error)
+            c.own[i].how = PERF_REFUSED_;
+        some |= c.own[i].error;
+    }
+    if (some)
+        perf_put_all_missing_(o, &c, lead);
+    return some;
+}
+
+PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *o, double calls, const char *what)
+{
+    if (calls > 0.0) {
+        perf_put_number_(o, "note: ", calls, 0);
+        perf_put_(o, what);
+    }
+}
+
+/* The list below table and tree: a call of each path. */
+PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
+{
+    static const perf_column_ column[] = {{"counted, of a call", 32, 0, 0}, {"calls", 10, 0, 0},
+                                          {"instructions", 14, 0, 0},       {"cycles", 14, 0, 0},
+                                          {"IPC", 7, 0, 0}};
+    perf_table_     table = perf_table_open_(o, column, 5);
+    perf_tree_     *tree;
+    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
+    double          scaled = 0.0, missed = 0.0;
+    uint32_t        i;
+    int             titles = 0;
+
+    for (i = 1; sums && i < tree->count; i++) {
+        one = &sums[tree->node[i].size];
+        scaled += one->scaled;
+        missed += one->missed;
+        if (!(perf_work_calls_(one) > 0.0))
+            continue;
+        if (!titles++)
+            perf_table_head_(&table);
+        perf_put_work_(&table, tree, i, one);
+    }
+    PERF_FREE(sums);
+    perf_tree_free_(tree);
+    if (perf_put_works_missing_(o, "note: counters of scopes: no "))
+        perf_put_char_(o, '\n');
+    perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
+    perf_put_works_note_(o, missed, " calls had no counters, others used them: left out\n");
+}
+
+/* ["step","read"] */
+PERF_COLD_FN_ void perf_put_work_path_(perf_out_ *o, const perf_tree_ *tree, uint32_t node)
+{
+    if (tree->node[node].parent) {
+        perf_put_work_path_(o, tree, tree->node[node].parent);
+        perf_put_char_(o, ',');
+    }
+    perf_put_json_(o, perf_work_name_(tree, node));
+}
+
+PERF_COLD_FN_ void perf_put_work_json_(perf_out_ *o, const perf_work_sum_ *sum)
+{
+    static const char *const keys[] = {",\"instructions\":", ",\"cycles\":", ",\"ipc\":"};
+    double                   figure[3];
+    int                      i;
+
+    perf_put_number_(o, ",\"calls\":", perf_work_calls_(sum), 0);
+    perf_put_number_(o, ",\"scaled\":", sum->scaled, 0);
+    perf_put_number_(o, ",\"missed\":", sum->missed, 0);
+    perf_work_figures_(sum, figure);
+    for (i = 0; i < 3; i++) {
+        perf_put_(o, keys[i]);
+        if (perf_is_nan_(figure[i]))
+            perf_put_(o, "null");
+        else
+            perf_put_fixed_(o, figure[i], 3);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
+{
+    char            text[400];
+    perf_out_       why = perf_out_open_(text, sizeof text);
+    perf_tree_     *tree;
+    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
+    uint32_t        i;
+    int             some = 0;
+
+    perf_put_(o, ",\n\"counters\":[");
+    for (i = 1; sums && i < tree->count; i++) {
+        one = &sums[tree->node[i].size];
+        if (!(perf_work_calls_(one) > 0.0))
+            continue;
+        perf_put_(o, some++ ? ",\n{\"path\":[" : "\n{\"path\":[");
+        perf_put_work_path_(o, tree, i);
+        perf_put_char_(o, ']');
+        perf_put_work_json_(o, one);
+        perf_put_char_(o, '}');
+    }
+    perf_put_char_(o, ']');
+    PERF_FREE(sums);
+    perf_tree_free_(tree);
+    if (perf_put_works_missing_(&why, "no ")) {
+        perf_put_(o, ",\n\"counters_missing\":");
+        perf_put_json_(o, text);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
+{
+    if (json)
+        perf_put_works_json_(o);
+    else
+        perf_put_works_list_(o);
+}
+
+PERF_COLD_FN_ void perf_works_forget_(void)
+{
+    PERF_SET_(&perf_works_v1_.period, perf_works_v1_.period + 1);
+}
+
+/* ---- on and off ---- */
+
+PERF_COLD_FN_ perf_status perf_works_begin_(void)
+{
+    perf_works_    *g = &perf_works_v1_;
+    perf_registry_ *r = perf_registry_read_();
+    perf_status     status;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    g->users++;
+    status = g->users == 1 ? PERF_OK : PERF_ESTATE;
+    if (status == PERF_OK) {
+        g->source.report = perf_put_works_;
+        g->source.reset = perf_works_forget_;
+        PERF_REL_(&g->sink, &perf_works_sink_);
+    }
+    perf_unlock_(r);
+    if (status != PERF_OK)                      /* another one has begun it                       */
+        return PERF_OK;
+    perf_image_pin_();
+    perf_source_add_(r, &g->source);
+    status = perf_sink_set_(PERF_NULL_, &perf_works_sink_);
+    if (status != PERF_OK && perf_lock_(r)) {
+        g->users--;
+        perf_unlock_(r);
+    }
+    return status;
+}
+
+PERF_COLD_FN_ void perf_works_end_(void)
+{
+    perf_works_    *g = &perf_works_v1_;
+    perf_registry_ *r = perf_registry_get_();
+    int             last = 0;
+
+    if (r && perf_lock_(r)) {
+        last = g->users && !--g->users;
+        perf_unlock_(r);
+    }
+    if (last)
+        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
+}
+
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_start_(void)
+{
+    const char     *asked = perf_getenv_("PERF_COUNTERS");
+    perf_registry_ *r = asked && *asked ? perf_registry_read_() : PERF_NULL_;
+
+    if (!r)
+        return;
+    if (PERF_GET_(&r->heard_more) & 2u)         /* another file of the program has begun it       */
+        return;
+    PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 2u);
+    if (PERF_LIBC_(strcmp)(asked, "0") && perf_works_begin_() != PERF_OK)
+        (void)fprintf(stderr, "perf.h: PERF_COUNTERS: a profiler has the scopes, they count "
+                              "nothing\n");
+}
+#else
+PERF_COLD_FN_ perf_status perf_works_begin_(void)
+{
+    return PERF_OK;
+}
+
+PERF_COLD_FN_ void perf_works_end_(void)
+{
+}
+#endif
 
 PERF_END_DECLS
 

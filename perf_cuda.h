@@ -237,7 +237,7 @@ typedef struct perf_gpu_state_ {
 
 PERF_COLD_DECL_ void perf_gpu_name_stream_(perf_gpu_state_ *, perf_gpu_line_ *, void *stream);
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
-PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *, int json);
 PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
 
@@ -2309,7 +2309,7 @@ PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e, c
 }
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
-PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
+PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
 {
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
@@ -2328,6 +2328,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver", "had a negative time in the driver, read as 0"};
 
+    if (json)
+        return;
     if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
     if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */

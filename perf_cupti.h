@@ -811,7 +811,7 @@ PERF_COLD_FN_ void perf_cupti_put_device_(perf_out_ *o, const perf_cupti_device_
     perf_put_char_(o, '\n');
 }
 
-PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o)
+PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o, int json)
 {
     perf_cupti_   *g = perf_cupti_seen_();
     double         sum;
@@ -823,7 +823,7 @@ PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o)
         "kernels and copies: it is not known where they were launched",
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope"};
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
     sum = perf_cupti_sum_(g);
     if (sum > 0) {
@@ -1086,7 +1086,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_sta
         return;
     r = perf_registry_read_();
     if (r)
-        PERF_SET_(&r->heard_cupti, 1u);
+        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 1u);
     if (!PERF_LIBC_(strcmp)(asked, "0"))
         return;
     (void)perf_cupti_start(PERF_LIBC_(strcmp)(asked, "1") ? asked : PERF_NULL_);

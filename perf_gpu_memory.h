@@ -45,7 +45,7 @@ typedef struct perf_gpu_memory_ {
     perf_source_      source;
 } perf_gpu_memory_;
 
-PERF_COLD_DECL_ void perf_gpu_memory_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_memory_report_(perf_out_ *, int json);
 PERF_COLD_DECL_ void perf_gpu_memory_reset_(void);
 
 /* NULL without memory. */
@@ -235,12 +235,12 @@ PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *o, const perf_gpu_mark_ *m)
 }
 
 /* The phases as a table of the report, and the first that would not fit. */
-PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o)
+PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
 {
     perf_gpu_memory_     *g = perf_gpu_memory_get_();
     const perf_gpu_mark_ *m, *first = PERF_NULL_;
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
     if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"

@@ -53,18 +53,18 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+    static const char *const more[] = {"", "PERF_CUPTI", "PERF_COUNTERS",
+                                       "PERF_CUPTI, PERF_COUNTERS"};
     const perf_registry_ *r = perf_registry_get_();
-    const char           *cupti = "";
+    const char           *heard = more[r ? PERF_GET_(&r->heard_more) & 3u : 0];
     size_t                length;
 
-    if (r && PERF_GET_(&r->heard_cupti))
-        cupti = "PERF_CUPTI";
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
         *name = perf_environ_[(*at)++];
         length = PERF_LIBC_(strcspn)(*name, "=");
         if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
             !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(others, *name, length) && !perf_env_listed_(cupti, *name, length))
+            !perf_env_listed_(others, *name, length) && !perf_env_listed_(heard, *name, length))
             return length;
     }
     return 0;

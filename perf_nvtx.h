@@ -41,6 +41,7 @@
 #endif
 #define PERF_USE_ROCTX_ (!PERF_USE_NVTX_ && (PERF_NVTX || PERF_ROCTX) && !PERF_DISABLE)
 
+#include "perf_sink.h"
 #if PERF_USE_ROCTX_
 #include "perf_gpu_driver.h"            /* how libraries are found */
 #endif
@@ -73,23 +74,6 @@ PERF_BEGIN_DECLS
 PERF_FN perf_status perf_nvtx_start(void);
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
-
-/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
-PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
-{
-    perf_registry_ *r = perf_registry_get_();
-    int             ours;
-
-    if (!r || !perf_lock_(r))
-        return PERF_ENOMEM;
-    ours = r->sink == old;
-    if (ours) {
-        PERF_REL_(&r->sink, now);
-        perf_ask_(r, PERF_ASK_TRACE_);
-    }
-    perf_unlock_(r);
-    return ours ? PERF_OK : PERF_ESTATE;
-}
 
 #if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
 PERF_FN perf_status perf_nvtx_start(void)
@@ -282,6 +266,8 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
     const size_t each = sizeof(perf_nvtx_around_);
     uint32_t    *more;
 
+    if (!t->range)                              /* those of a sink before this one                */
+        t->ranges = 0;
     if (t->ranges < t->ranges_room)
         return 1;
     more = PERF_CAST_(uint32_t *, perf_pool_(t->home, &t->pool, &t->pool_end, room * each,
@@ -320,7 +306,7 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
 
 PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
 {
-    while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
+    while (t->range && t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
         t->ranges--;
         (void)PERF_NVTX_OR_(nvtxDomainRangePop(PERF_NVTX_DOMAIN_()), perf_nvtx_v1_.pop());
     }

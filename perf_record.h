@@ -1464,7 +1464,7 @@ PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    uint64_t most = (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1;
+    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
     uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
 

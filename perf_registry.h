@@ -103,12 +103,13 @@ typedef struct perf_slot_ {
 } perf_slot_;
 
 /* Where durations come from that are not scopes of threads.  collect hands over what is known by
- * now, before each report and trace; report writes its own lines under the table; reset forgets.
+ * now, before each report and trace; report writes its own lines under the table, or members of the
+ * JSON report; reset forgets.
  * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
 typedef struct perf_source_ {
     struct perf_source_ *next;
     void (*collect)(struct perf_registry_ *);
-    void (*report)(struct perf_out_ *);
+    void (*report)(struct perf_out_ *, int json);       /* 1: members of an object                */
     void (*reset)(void);
     void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
 } perf_source_;
@@ -207,7 +208,7 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        heard_cupti;        /* 1: somebody looks at PERF_CUPTI                        */
+    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS        */
 } perf_registry_;
 
 PERF_END_DECLS

@@ -655,6 +655,16 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_unseen_(o, s->registry, 1);
 }
 
+/* What durations from elsewhere say themselves: members of JSON, or lines below the table. */
+PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_source_ *source;
+
+    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+        if (source->report)
+            source->report(o, json);
+}
+
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 {
     size_t i;
@@ -667,9 +677,12 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_json_row_(o, &s->row[i], s->tick);
     }
     perf_put_(o, "\n]");
-    if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
-        perf_put_(o, ",\n\"diagnosis\":");
-        s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
+    if (s->registry) {
+        perf_put_sources_(o, s->registry, 1);
+        if (PERF_ACQ_(&s->registry->put_diagnosis)) {
+            perf_put_(o, ",\n\"diagnosis\":");
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
+        }
     }
     perf_put_(o, "}\n");
 }
@@ -818,8 +831,6 @@ PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 /* Table or tree, and what stands above and below both. */
 PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    perf_source_ *source;
-
     perf_put_clock_(o, &s->clock);
     perf_put_spent_(o, &s->spent);
     if (s->registry) {
@@ -829,9 +840,7 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
             perf_put_table_(o, s);
         perf_put_open_(o, s->registry);
         perf_put_losses_(o, s);
-        for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
-            if (source->report)
-                source->report(o);
+        perf_put_sources_(o, s->registry, 0);
     }
     perf_report_results_(o);
 }

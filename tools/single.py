@@ -18,9 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'#\s*include "(perf\w*\.h)"')
 
 # What perf.h brings when it is asked to, below its other rooms.
-ON_REQUEST = [("PERF_NVTX || PERF_ROCTX", ["perf_nvtx.h"]),
+ON_REQUEST = [("PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT) || PERF_NVTX || PERF_ROCTX", ["perf_sink.h"]),
+              ("PERF_NVTX || PERF_ROCTX", ["perf_nvtx.h"]),
               ("PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)", ["perf_proc.h"]),
-              ("PERF_ALL || defined(PERF_MAIN)", ["perf_counters.h", "perf_export.h", "perf_main.h"]),
+              ("PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)", ["perf_counters.h"]),
+              ("PERF_ALL || defined(PERF_MAIN)", ["perf_export.h", "perf_main.h"]),
               ("PERF_ALL || defined(PERF_AT_EXIT)", ["perf_diagnosis.h"]),
               ("PERF_ALL", ["perf_trace.h", "perf_memory.h", "perf_tally.h", "perf_hlog.h"])]
 DEVICES = ["perf_cuda.h", "perf_gpu_bench.h", "perf_kernel.h"]

@@ -36,6 +36,7 @@ cdef extern from "perf_counters.h" nogil:
         int threads
         int kernel
         int process
+        int scopes
 
     ctypedef struct perf_counters:
         pass

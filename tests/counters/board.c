@@ -12,6 +12,8 @@ PERF_BENCH(fourteen)
 #else
 #include "check.h"
 #include "perf_counters.h"
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -67,7 +69,7 @@ static void whole_loop(void)
 /* A child of fork counts with threads = 1, a thread of the body likewise. */
 static void of_children(void)
 {
-    perf_counters_opts opts = {0, 1, 0, 0};
+    perf_counters_opts opts = {0, 1, 0, 0, 0};
     perf_counters      c = perf_counters_open(&opts);
     pid_t              child;
     int                status;
@@ -239,6 +241,102 @@ static void program_of_benchmarks(void)
           "what is missing is said");
 }
 
+/* ---- scopes ---- */
+
+/* The number behind `key` in the part of a JSON report that begins with `path`; -1: none. */
+static double of_path(const char *report, const char *path, const char *key)
+{
+    const char *at = strstr(report, "\"counters\":[");
+
+    at = at ? strstr(at, path) : NULL;
+    return at ? shown(at, key) : -1.0;
+}
+
+static void empty_scope(void)
+{
+    PERF_SCOPE("empty");
+    perf_clobber();
+}
+
+static void *some_scopes(void *rounds)
+{
+    int i;
+
+    for (i = 0; i < *(const int *)rounds; i++) {
+        PERF_SCOPE("around");
+        empty_scope();
+        {
+            PERF_SCOPE("thousand");
+            RUN(ADD1000);
+        }
+        {
+            PERF_SCOPE("three thousand");
+            RUN(ADD1000 ADD1000 ADD1000);
+        }
+    }
+    return NULL;
+}
+
+static int open_files(void)
+{
+    int fd, n = 0;
+
+    for (fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* The report of so many threads' scopes; text says how they are read.  Returns ns of `around`. */
+static double scopes_of_threads(const char *text, int threads)
+{
+    static char        report[40000], table[40000];
+    int                rounds = 50, i, before = open_files();
+    pthread_t          thread[8];
+    perf_counters_opts opts = {0, 0, 0, 0, 1};
+    perf_counters      c = perf_counters_open(&opts);
+    perf_report_opts   json = PERF_ZERO;
+    double             empty, thousand, three, around;
+
+    perf_reset();
+    CHECK(perf_counters_start(&c) == PERF_OK, "start");
+    for (i = 0; i < threads; i++)
+        CHECK(!pthread_create(&thread[i], NULL, some_scopes, &rounds), "a thread");
+    for (i = 0; i < threads; i++)
+        (void)pthread_join(thread[i], NULL);
+    json.view = PERF_VIEW_JSON;
+    (void)perf_report_text(report, sizeof report, &json);
+    CHECK(perf_counters_stop(&c) == PERF_OK, "stop");
+    perf_counters_close(&c);
+    (void)perf_report_text(table, sizeof table, NULL);
+    CHECK(strstr(table, "counted, of a call"), "%s", table);
+    printf("%s", strstr(table, "counted, of a call") ? strstr(table, "counted, of a call") : "");
+    empty = of_path(report, "\"around\",\"empty\"]", "\"instructions\":");
+    thousand = of_path(report, "\"around\",\"thousand\"]", "\"instructions\":");
+    three = of_path(report, "\"around\",\"three thousand\"]", "\"instructions\":");
+    around = of_path(report, "[\"around\"]", "\"instructions\":");
+    printf("board: scopes read by %s: empty %.1f, of 1000 %.1f, of 3000 %.1f, around them %.1f\n",
+           text, empty, thousand, three, around);
+    CHECK(within(three - thousand, 2000.0, 0.001), "2000 more: %g", three - thousand);
+    CHECK(within(thousand - empty, 1000.0, 0.01), "1000 more: %g", thousand - empty);
+    CHECK(empty > 0.0 && empty < 600.0, "an empty one: %g", empty);
+    CHECK(around > 4000.0 && around < 4000.0 + 3 * 3000.0, "around: %g", around);
+    CHECK(within(of_path(report, "[\"around\"]", "\"calls\":"), threads * rounds, 1e-9), "calls");
+    CHECK(within(of_path(report, "\"three thousand\"]", "\"ipc\":"), 1.0, 0.05), "IPC of one");
+    CHECK(open_files() == before, "%d files are left open", open_files() - before);
+    return shown(strstr(report, "\"name\":\"around\""), "\"p50_ns\":");
+}
+
+static void scopes(void)
+{
+    FILE  *file = fopen("/proc/sys/kernel/perf_user_access", "w");
+    double by_kernel = scopes_of_threads("the kernel", 1), by_program;
+
+    CHECK(file && fputs("1\n", file) > 0 && !fclose(file), "perf_user_access");
+    by_program = scopes_of_threads("mrs", 4);
+    printf("board: a scope with three takes %.0f ns, and %.0f by mrs\n", by_kernel, by_program);
+    CHECK(by_program < 0.9 * by_kernel, "no system call any more");
+}
+
 int main(void)
 {
     int failed;
@@ -253,6 +351,7 @@ int main(void)
     verdicts();
     race_of_three();
     program_of_benchmarks();
+    scopes();
     failed = check_done();
     printf("board: %s\n", failed ? "failed" : "passed");
     fflush(stdout);

@@ -18,7 +18,7 @@ builds()
     to=$1
     shift
     try "board.c as $to" aarch64-linux-gnu-gcc -std=gnu99 -O2 -Wall -Wextra -static "$@" \
-        -I"$root" -I"$root/tests" "$root/tests/counters/board.c" -o "$work/files/$to"
+        -I"$root" -I"$root/tests" "$root/tests/counters/board.c" -o "$work/files/$to" -lpthread
 }
 builds init
 builds bench -DBOARD_BENCH

@@ -123,7 +123,7 @@ static void paranoid_is(const char *text)
 static const char *why_cycles(int error, int kernel)
 {
     static char        text[300];
-    perf_counters_opts opts = {0, 0, 0, 0};
+    perf_counters_opts opts = {0, 0, 0, 0, 0};
     perf_counters      c;
 
     refuse = error;
@@ -203,7 +203,7 @@ static void counts(void)
 
 static void options(void)
 {
-    perf_counters_opts opts = {0, 0, 0, 0};
+    perf_counters_opts opts = {0, 0, 0, 0, 0};
     perf_counters      c;
 
     opts.which = 1u << PERF_COUNTER_CYCLES;

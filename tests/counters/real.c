@@ -130,7 +130,7 @@ static void closed_early(void)
 /* A command, from its exec on, with its children. */
 static void of_command(void)
 {
-    perf_counters_opts opts = {0, 1, 0, 0};
+    perf_counters_opts opts = {0, 1, 0, 0, 0};
     perf_counters      c;
     int                gate[2], status;
     pid_t              child;
@@ -163,7 +163,7 @@ static void of_started_later(void)
 {
     static char        sh[] = "sh", option[] = "-c", script[] = "(true); (true); (true)";
     char              *word[] = {sh, option, script, NULL};
-    perf_counters_opts opts = {0, 0, 0, 0};
+    perf_counters_opts opts = {0, 0, 0, 0, 0};
     perf_counters      c;
     pid_t              child;
     int                status;

@@ -1115,8 +1115,9 @@ static void collect(struct perf_registry_ *unused)
     collected++;
 }
 
-static void tell(perf_out_ *o)
+static void tell(perf_out_ *o, int json)
 {
+    CHECK(!json, "a table");
     perf_put_(o, "told by a source\n");
 }
 

@@ -1,0 +1,39 @@
+/* perf_sink.h - who else hears of the scopes while they run?
+ *
+ *     perf_status status = perf_sink_set_(NULL, &sink);    // all scopes go there, too
+ *
+ * For the library itself: a profiler's ranges (perf_nvtx.h), counters of scopes (perf_counters.h).
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_SINK_H
+#define PERF_SINK_H
+
+#include "perf_record.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_sink_set_  makes all scopes of all threads go to a perf_sink_, or to none               */
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
+PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
+{
+    perf_registry_ *r = perf_registry_get_();
+    int             ours;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    ours = r->sink == old;
+    if (ours) {
+        PERF_REL_(&r->sink, now);
+        perf_ask_(r, PERF_ASK_TRACE_);
+    }
+    perf_unlock_(r);
+    return ours ? PERF_OK : PERF_ESTATE;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_SINK_H */
