@@ -5,6 +5,7 @@
  * plus the number of the event, after two that count nothing (the loop without a body). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -31,8 +32,10 @@ static int opens(const struct perf_event_attr *attr, int process)
         total[fd] = 0;
         return fd;
     }
-    if (!attr->inherit || !attr->enable_on_exec || process != getpid() || attr->type != PERF_TYPE_HARDWARE)
+    if (!attr->inherit || !attr->enable_on_exec || process != getpid() || attr->type != PERF_TYPE_HARDWARE) {
+        errno = ENOENT;
         return -1;
+    }
     fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     event_of[fd] = 1 + (int)attr->config;
     reads[fd] = -1;
