@@ -30,11 +30,34 @@ copy_sources()
     cp -r "$root"/perf*.h "$root/LICENSE" "$root/cmake" "$root/cython" "$work/source/"
 }
 
+# The wheel of perfh, to $wheel: built as users build it by the first test that asks, in build/wheels/,
+# and kept while what it is made of stays.
+build_wheel()
+{
+    wheels=$root/build/wheels
+    mkdir -p "$wheels"
+    exec 9>"$wheels/lock"
+    ! command -v flock >/dev/null || flock 9
+    made_of=$(cd "$work/source" && find . -type f | LC_ALL=C sort | xargs cat | cksum | tr ' ' -)-$(
+        python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    if [ ! -d "$wheels/$made_of" ]; then
+        rm -rf "$wheels"/[0-9]*             # one at a time
+        try 'pip wheel ./cython' python3 -m pip wheel --quiet --no-build-isolation --no-deps \
+            --wheel-dir "$work/wheels" "$work/source/cython"
+        [ "$failed" -eq 0 ] || finish
+        mv "$work/wheels" "$wheels/$made_of"
+    fi
+    cp "$wheels/$made_of"/*.whl "$work/"
+    exec 9>&-
+    wheel=$(echo "$work"/perfh-*.whl)
+}
+
 # Installs perfh into $work/site and puts that folder before all others.
 install_perfh()
 {
     copy_sources
-    try 'pip install ./cython' pip_install "$work/source/cython" "$work/site"
+    build_wheel
+    try 'pip install perfh' pip_install "$wheel" "$work/site"
     PYTHONPATH=$work/site
     export PYTHONPATH
     [ -f "$work/site/perfh/perf.pxd" ] || { echo 'perfh was not installed'; finish; }

@@ -7,12 +7,9 @@ need_python Cython mesonpy
 start_work
 copy_sources
 cd "$work"
-try 'pip wheel ./cython' python3 -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir built \
-    source/cython
+build_wheel
 rm -rf source
-[ "$failed" -eq 0 ] || finish
 
-wheel=$(echo built/perfh-*.whl)
 if python3 -c 'import auditwheel' 2>/dev/null && command -v patchelf >/dev/null; then
     try 'auditwheel repair' python3 -m auditwheel repair --wheel-dir many "$wheel"
     wheel=$(echo many/perfh-*.whl)
