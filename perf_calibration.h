@@ -15,20 +15,15 @@ PERF_BEGIN_DECLS
 
 /* >>clock ------------------------------------------------------------------------------------- */
 
-#define PERF_CLOCK_LIST_(X)                                                                       \
-    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
-    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
-    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
-    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
-    X(PERF_CLOCK_STANDS, 32u, "the system's clock stands still: a tick is shown as a nanosecond")
-
-#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
-/* The bits of perf_clock_info.warnings. */
+/* The bits of perf_clock_info.warnings; the report has a sentence for each.                      */
 typedef enum perf_clock_warning {
-    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
-    PERF_CLOCK_OK = 0
+    PERF_CLOCK_OK = 0,
+    PERF_CLOCK_NOT_INVARIANT = 1,       /* the counter changes speed: clock_gettime used instead  */
+    PERF_CLOCK_BACKWARDS = 4,           /* the clock was seen going backwards                     */
+    PERF_CLOCK_ROUGH = 8,               /* calibrated for too short: worse than 0.1 %             */
+    PERF_CLOCK_MIXED = 16,              /* files of this program disagree about PERF_CLOCK        */
+    PERF_CLOCK_STANDS = 32              /* the system's clock stands still: a tick is 1 ns        */
 } perf_clock_warning;
-#undef PERF_CLOCK_ENUM_
 
 typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
@@ -47,9 +42,6 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks);
 
 /* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
 PERF_FN perf_clock_info perf_clock(void);
-
-/* English text of one warning bit; never NULL. */
-PERF_FN const char *perf_clock_warning_text(uint32_t bit);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
@@ -188,16 +180,6 @@ PERF_COLD_FN_ int perf_counter_invariant_(void)
 #endif
 
 /* ---- the clock's quality ---- */
-
-#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
-    if (warning & bit)                                                                            \
-        return text;
-PERF_FN const char *perf_clock_warning_text(uint32_t warning)
-{
-    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
-    return "no warning";
-}
-#undef PERF_CLOCK_TEXT_
 
 #if PERF_ARCH_X86_
 #define PERF_COUNTER_NAME_ "tsc"

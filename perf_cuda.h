@@ -42,7 +42,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
  * are rows of the same report and lines of the same trace ("GPU 0 stream 1").  Scopes on streams
- * that are being captured into a graph are skipped and counted, except perf_gpu_part_begin's.  Any
+ * that are being captured into a graph are skipped and counted, except those of PERF_GPU_PART.  Any
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
@@ -60,14 +60,6 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
-
-/* The same for work that may be captured into a graph.  There it becomes two event nodes, and
- * perf_gpu_collect() fetches their newest replay that is done: call it between two replays.  Its
- * lag is 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another in that
- * context, which ties the clocks.  A process has 1,024; later ones are skipped, as are all where
- * the driver has no cuEventRecordWithFlags.  Not for graphs that a device launches or that stand
- * in a condition: those may hold no events. */
-PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
@@ -1108,18 +1100,6 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)
 {
     return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
-}
-
-PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
-{
-    perf_gpu_scope s = PERF_ZERO;
-    perf_site_    *site = PERF_NULL_;
-
-    if (PERF_ON_())
-        site = perf_site_find_(name, PERF_KIND_DEVICE_);
-    if (site)
-        s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
-    return s;
 }
 
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)

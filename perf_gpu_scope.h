@@ -37,9 +37,15 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *     PERF_GPU_COPY_OUT("logits", stream);         from it,
  *     PERF_GPU_COPY("shuffle", stream);            and within it: classes of their own
  *     PERF_GPU_PART("attention", stream);          a scope also where `stream` is being captured:
- *                                                  times the graph's replays (perf_gpu_part_begin)
+ *                                                  times the graph's replays
  *     PERF_GPU_WAIT("loss.item");                  host time spent waiting for the device
- * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock. */
+ * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock.
+ *
+ * In a graph PERF_GPU_PART becomes two event nodes, and perf_gpu_collect() fetches their newest
+ * replay that is done: call it between two replays.  Its lag is 0; the trace line is "GPU 0 graph".
+ * Needs a scope around the launch, or another in that context, which ties the clocks.  A process
+ * has 1,024; later ones are skipped, as are all where the driver has no cuEventRecordWithFlags.
+ * Not for graphs that a device launches or that stand in a condition: those may hold no events.  */
 #define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, DEVICE_, begin_)
 #define PERF_GPU_PART(name, stream)     PERF_GPU_SCOPE_("" name "", stream, DEVICE_, open_part_)
 #define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, IN_, begin_)
@@ -66,7 +72,6 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *       context, perf_cuda.h says who writes; that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
  *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation;
- *   perf_gpu_open_part_                                   not hot: a part of a graph
  *   PERF_GPU_HERE_                                        1: scopes can record here */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */

@@ -143,10 +143,6 @@ PERF_FN double perf_hist_std(const perf_hist *h);
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
 
-/* n quantiles, in any order, in one pass.  PERF_ENODATA: empty, out[] all PERF_HIST_NO_DATA.
- * PERF_EINVAL: some q outside [0, 1] (its out is PERF_HIST_NO_DATA, the others are answered).    */
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out);
-
 /* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
  * the distribution function.  0 for NaN.                                                         */
 PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value);
@@ -1127,7 +1123,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
-/* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
+/* Sums of up to 256 blocks of counters: what a quantile needs to find its bucket. */
 typedef struct perf_hist_scan_ {
     perf_hist_shape_ shape;
     size_t           first, end, block;     /* counters; `block` of them per sum                  */
@@ -1195,70 +1191,42 @@ PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
     return perf_greater_(perf_lesser_(t, n), 1);
 }
 
-/* Where the walk for several quantiles is: `below` values lie before block k. */
-typedef struct perf_hist_at_block_ {
-    size_t   k;
-    uint64_t below;
-} perf_hist_at_block_;
-
-/* The value of a rank in 1..total, in integers of the histogram.  Ascending ranks are one walk. */
-PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank,
-                                perf_hist_at_block_ *at)
+/* The value of a rank in 1..total, in integers of the histogram. */
+PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank)
 {
-    uint64_t under = perf_hist_peek_(h)->under, width, lower;
-    size_t   i, end;
+    uint64_t under = perf_hist_peek_(h)->under, below = under, width, lower;
+    size_t   i, end, block = 0;
 
     if (rank == s->total)
         return s->max;
     if (rank == 1 || rank <= under)
         return s->min;
-    if (rank <= at->below) {                    /* not ascending: start again                     */
-        at->k = 0;
-        at->below = under;
-    }
-    while (at->k < s->blocks && rank - at->below > s->sums[at->k])
-        at->below += s->sums[at->k++];
-    if (at->k == s->blocks)
+    while (block < s->blocks && rank - below > s->sums[block])
+        below += s->sums[block++];
+    if (block == s->blocks)
         return s->max;                          /* above the range                                */
-    i = s->first + at->k * s->block;
+    i = s->first + block * s->block;
     end = i + s->block;
     if (end > s->end)
         end = s->end;
-    i = perf_hist_walk_(h, &s->shape, i, end, at->below, rank);
+    i = perf_hist_walk_(h, &s->shape, i, end, below, rank);
     lower = perf_hist_lower_(&s->shape, i, &width);
     return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
                          s->max);
 }
 
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out)
-{
-    perf_hist_scan_     s;
-    perf_hist_at_block_ at = PERF_ZERO;
-    perf_status         status = PERF_OK;
-    size_t              i;
-
-    if (!h || (n && (!q || !out)))
-        return PERF_EINVAL;
-    perf_hist_scan_blocks_(h, &s);
-    at.below = perf_hist_peek_(h)->under;
-    if (s.total == 0)
-        status = PERF_ENODATA;
-    for (i = 0; i < n; i++) {
-        out[i] = PERF_HIST_NO_DATA;
-        if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0)
-            status = PERF_EINVAL;
-        else if (s.total)
-            out[i] = s.shape.unit * perf_hist_value_(h, &s, perf_hist_rank_(q[i], s.total), &at);
-    }
-    return status;
-}
-
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
 {
-    double x = PERF_HIST_NO_DATA;
+    perf_hist_scan_ s;
+    uint64_t        rank;
 
-    (void)perf_hist_quantiles(h, &q, 1, &x);
-    return x;
+    if (!h || !(q >= 0.0 && q <= 1.0))
+        return PERF_HIST_NO_DATA;
+    perf_hist_scan_blocks_(h, &s);
+    if (s.total == 0)
+        return PERF_HIST_NO_DATA;
+    rank = perf_hist_rank_(q, s.total);
+    return s.shape.unit * perf_hist_value_(h, &s, rank);
 }
 
 /* Values in the buckets up to that of the integer v. */

@@ -19,7 +19,7 @@
  * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
  * forgotten end leaves open is closed with the scope around it.
  * With a profiler attached a scope costs 50 ns more, and its own time.
- * Sections (search for ">>"):  config  calls  private
+ * Sections (search for ">>"):  config  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_NVTX_H
 #define PERF_NVTX_H
@@ -32,7 +32,10 @@
 /* >>config ------------------------------------------------------------------------------------
  * PERF_NVTX 1 in one file: NVTX.  PERF_ROCTX 1 in one file: libroctx64.so, opened at the first
  * scope; no header of AMD's needed, but perf_gpu_driver.h.  Both in one file: NVTX.  hipcc knows no
- * NVTX, so PERF_NVTX 1 means PERF_ROCTX 1 there. */
+ * NVTX, so PERF_NVTX 1 means PERF_ROCTX 1 there.  The file installs itself before main, which
+ * takes a compiler with constructors (gcc, clang and theirs).
+ * For ranges that only a profiler shall see, call NVTX or roctx itself.  For a text that is known
+ * at run time only, call perf_scope_begin, which keeps it as a name.                             */
 
 #if defined(__HIP_PLATFORM_AMD__) || (defined(__HIPCC__) && !defined(__CUDACC__))
 #define PERF_USE_NVTX_ 0
@@ -62,25 +65,11 @@
 #endif
 #endif
 
-/* >>calls --------------------------------------------------------------------------------------
- * For ranges that only a profiler shall see, call NVTX or roctx itself.  For a text that is known
- * at run time only, call perf_scope_begin, which keeps it as a name.                             */
-
 PERF_BEGIN_DECLS
-
-/* PERF_NVTX 1 installs itself before main with gcc and clang.  Other compilers: call this once, in
- * the file that has PERF_NVTX 1.  PERF_OK, also when called again; PERF_ESTATE: another file has
- * installed one, which serves this one too; PERF_EINVAL: not in a file with PERF_NVTX 1.         */
-PERF_FN perf_status perf_nvtx_start(void);
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-#if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
-PERF_FN perf_status perf_nvtx_start(void)
-{
-    return PERF_DISABLE ? PERF_EDISABLED : PERF_EINVAL;
-}
-#else
+#if PERF_USE_NVTX_ || PERF_USE_ROCTX_
 
 /* ---- the sink ---- */
 
@@ -367,22 +356,15 @@ static const perf_sink_ perf_nvtx_sink_ = {
     perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_,
 };
 
-/* 3: has found no tool, for good. */
-PERF_FN perf_status perf_nvtx_start(void)
-{
-    perf_registry_ *r = perf_registry_read_();
-
-    if (!r)
-        return PERF_ENOMEM;
-    if (PERF_ACQ_(&r->sink) == &perf_nvtx_sink_ || PERF_ACQ_(&perf_nvtx_v1_.state) == 3)
-        return PERF_OK;
-    return perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
-}
-
 #if defined(__GNUC__) && !PERF_TCC_
+/* State 3: has found no tool, for good.                                                          */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
-    (void)perf_nvtx_start();
+    perf_registry_ *r = perf_registry_read_();
+    int             done = !r || PERF_ACQ_(&r->sink) == &perf_nvtx_sink_;
+
+    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != 3)
+        (void)perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
 }
 
 /* dlclose of the shared object that holds this: nobody may call it any more. */
@@ -391,12 +373,6 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_end_(
     (void)perf_sink_set_(&perf_nvtx_sink_, PERF_NULL_);
 }
 #endif
-#endif
-
-/* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */
-
-#if PERF_DISABLE
-#define perf_nvtx_start() PERF_OFF_CODE_((perf_nvtx_start)())
 #endif
 
 PERF_END_DECLS

@@ -145,6 +145,21 @@ PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
 
 /* ---- the table ---- */
 
+/* One bit of perf_clock_info.warnings in words. */
+PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
+{
+    switch (PERF_CAST_(int, warning)) {
+    case PERF_CLOCK_NOT_INVARIANT:
+        return "the cpu counter changes speed: clock_gettime used instead";
+    case PERF_CLOCK_BACKWARDS: return "the clock was seen going backwards";
+    case PERF_CLOCK_ROUGH: return "calibrated for too short: rate known to worse than 0.1 %";
+    case PERF_CLOCK_MIXED: return "files of this program disagree about PERF_CLOCK";
+    case PERF_CLOCK_STANDS:
+        return "the system's clock stands still: a tick is shown as a nanosecond";
+    default: return "no warning";
+    }
+}
+
 /* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
 {
@@ -162,7 +177,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
         if (clock->warnings & bit) {
             perf_put_(o, "warning: ");
-            perf_put_(o, perf_clock_warning_text(bit));
+            perf_put_(o, perf_clock_text_(bit));
             perf_put_char_(o, '\n');
         }
 }

@@ -24,14 +24,10 @@ PERF_BEGIN_DECLS
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
 PERF_FN perf_summary perf_summarize(const double *x, size_t n);
 
-/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
- * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence);
-
-/* The same from a histogram.  The limits are the outer ends of the buckets that hold the two
- * ranks: it covers no less often than from the values themselves, and is wider by a bucket on
- * either side at most (2^-K each).  All NaN: no values, or p or confidence out of range.         */
+/* Quantile p (0..1) of a histogram with its exact binomial interval.  confidence 0 means 0.95.  The
+ * limits are the outer ends of the buckets that hold the two ranks: it covers no less often than
+ * from the values themselves, and is wider by a bucket on either side at most (2^-K each).  A side
+ * without bound is +-infinity.  All NaN: no values, or p or confidence out of range.             */
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
 
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
@@ -167,8 +163,10 @@ PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
     return low;
 }
 
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence)
+/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
+ * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
+PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, double p,
+                                              double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
@@ -432,15 +430,15 @@ PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
     s->max = x[n - 1];
     s->mean = m.mean;
     s->std = m.std;
-    q = perf_quantile_interval(x, n, 0.50, 0.95);
+    q = perf_quantile_interval_(x, n, 0.50, 0.95);
     s->p50 = q.estimate;
     s->p50_low = q.low;
     s->p50_high = q.high;
-    q = perf_quantile_interval(x, n, 0.95, 0.95);
+    q = perf_quantile_interval_(x, n, 0.95, 0.95);
     s->p95 = q.estimate;
     s->p95_low = q.low;
     s->p95_high = q.high;
-    q = perf_quantile_interval(x, n, 0.99, 0.95);
+    q = perf_quantile_interval_(x, n, 0.99, 0.95);
     s->p99 = q.estimate;
     s->p99_low = q.low;
     s->p99_high = q.high;
@@ -1429,7 +1427,7 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
  * shape, .15 of 20 pairs look so, .05 of 24, .02 of 36.                                          */
 PERF_FN int perf_split_(const double *d, size_t n, double centre)
 {
-    const perf_interval signs = perf_quantile_interval(d, n, 0.5, 0.95);
+    const perf_interval signs = perf_quantile_interval_(d, n, 0.5, 0.95);
     const double        width = signs.high - signs.low;
     size_t              i;
 
@@ -1447,7 +1445,7 @@ PERF_FN int perf_split_(const double *d, size_t n, double centre)
 PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
 {
     perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
-    perf_interval signs = perf_quantile_interval(s->logs, s->na, 0.5, v->confidence), r;
+    perf_interval signs = perf_quantile_interval_(s->logs, s->na, 0.5, v->confidence), r;
     double        excess = perf_spikes_excess_(s->logs, s->na);
     const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
 
@@ -1466,8 +1464,8 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, 
 /* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
 PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
 {
-    const perf_interval a = perf_quantile_interval(s->sorted_a, s->na, 0.5, confidence);
-    const perf_interval b = perf_quantile_interval(s->sorted_b, s->nb, 0.5, confidence);
+    const perf_interval a = perf_quantile_interval_(s->sorted_a, s->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval_(s->sorted_b, s->nb, 0.5, confidence);
     perf_interval       r;
 
     r.estimate = perf_log_(b.estimate / a.estimate);
@@ -1491,7 +1489,7 @@ PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
     if (s->na < PERF_FEW_MEDIANS_)
         r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
     if (s->na < PERF_FEW_PAIRS_)
-        r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
+        r = perf_hull_(r, perf_quantile_interval_(s->logs, s->na, 0.5, confidence));
     if (perf_unlike_(s))
         r = perf_hull_(r, perf_medians_apart_(s, confidence));
     return r;

@@ -3,7 +3,7 @@
  *     static perf_tally mine, all;
  *     perf_tally_of("compute", rank, &mine);
  *     perf_tally_merge(&all, &mine);               // or one MPI_Reduce: docs/mpi.md
- *     printf("%+.1f %%\n", 100 * perf_tally_imbalance(&all));     // the slowest, beyond the mean
+ *     printf("%+.1f %%\n", 100 * all.imbalance);  // the slowest, beyond the mean
  *
  * Optional: only files that add up processes include it.
  * Sections (search for ">>"):  tally  private
@@ -28,6 +28,7 @@ typedef struct perf_tally {
     uint64_t  parts;            /* tallies added up in it: 1 from perf_tally_of                   */
     uint64_t  most_ns, least_ns;        /* largest and smallest total_ns of a part, ...           */
     uint32_t  most, least;      /* ... and that part's number; of equal ones the lower            */
+    double    imbalance;        /* of most_ns beyond the mean of all parts: 0.2 is 20 %           */
 } perf_tally;
 
 /* The tally of `name` from all threads, which may go on; where the host and a device have a scope
@@ -38,9 +39,6 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
 
 /* into += from, or nothing.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or no tally. */
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
-
-/* How far the part with most time exceeds the mean of all parts: 0.2 is 20 %; 0: there is none. */
-PERF_FN double perf_tally_imbalance(const perf_tally *t);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
@@ -162,15 +160,10 @@ PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
     into->total_ns += from->total_ns;
     into->self_ns += from->self_ns;
     into->parts += from->parts;
+    if (into->total_ns)
+        into->imbalance = PERF_CAST_(double, into->most_ns) * PERF_CAST_(double, into->parts) /
+                              PERF_CAST_(double, into->total_ns) - 1.0;
     return PERF_OK;
-}
-
-PERF_FN double perf_tally_imbalance(const perf_tally *t)
-{
-    if (!t || !t->total_ns)
-        return 0.0;
-    return PERF_CAST_(double, t->most_ns) * PERF_CAST_(double, t->parts) /
-               PERF_CAST_(double, t->total_ns) - 1.0;
 }
 
 #if PERF_DISABLE

@@ -40,7 +40,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  *
  *     perf_trace_stream("run.pftrace");            // at the start of main
  *     ...                                          // a kill -9 here loses the last second
- *     perf_trace_stream_end();                     // writes what is left, and closes
+ *     perf_trace_stream(NULL);                     // writes what is left, and closes
  *
  * The library starts no thread: each thread writes its ring when half of it is new, or a second has
  * passed, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the
@@ -53,15 +53,14 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * that is open at a write may move the first one inside it by a ns, and by one more for each
  * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
- * cut back to the last whole write, the report counts the events not in it, recording goes on.   */
+ * cut back to the last whole write, the report counts the events not in it, recording goes on.
+ * NULL writes what all rings hold now and closes the file; another stream may then be started.
+ * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before.                      */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
  * PERF_EIO when the stream has failed, now or before.                                            */
 PERF_FN perf_status perf_trace_stream_flush(void);
-
-/* Writes what all rings hold now, and closes the file.  Another stream may then be started. */
-PERF_FN perf_status perf_trace_stream_end(void);
 
 /* >>merge: traces of several processes in one file ----------------------------------------------
  * Processes of one machine share a clock: their times fit as they are.  For another machine say how
@@ -935,23 +934,6 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
     return PERF_EIO;
 }
 
-PERF_FN perf_status perf_trace_stream(const char *path)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_status     status = PERF_ESTATE;
-
-    if (!path || !*path || strlen(path) > 4095)
-        return PERF_EINVAL;
-    if (!r)
-        return PERF_ENOMEM;
-    if (!r->ring_events || !perf_lock_(r))
-        return PERF_ESTATE;
-    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
-        status = perf_stream_begin_(r, path);
-    perf_unlock_(r);
-    return status;
-}
-
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -984,14 +966,28 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     return status;
 }
 
+PERF_FN perf_status perf_trace_stream(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_status     status = PERF_ESTATE;
+
+    if (!path)
+        return perf_stream_now_(1);
+    if (!*path || strlen(path) > 4095)
+        return PERF_EINVAL;
+    if (!r)
+        return PERF_ENOMEM;
+    if (!r->ring_events || !perf_lock_(r))
+        return PERF_ESTATE;
+    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
+        status = perf_stream_begin_(r, path);
+    perf_unlock_(r);
+    return status;
+}
+
 PERF_FN perf_status perf_trace_stream_flush(void)
 {
     return perf_stream_now_(0);
-}
-
-PERF_FN perf_status perf_trace_stream_end(void)
-{
-    return perf_stream_now_(1);
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
@@ -1010,7 +1006,7 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exi
 {
     const char *path = perf_getenv_("PERF_TRACE_STREAM");
 
-    if (path && *path && perf_trace_stream_end() == PERF_EIO)
+    if (path && *path && perf_trace_stream(PERF_NULL_) == PERF_EIO)
         (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", path);
 }
 #endif
@@ -1359,7 +1355,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 #define perf_trace_save_perfetto(path)   PERF_OFF_CODE_((perf_trace_save_perfetto)(path))
 #define perf_trace_stream(path)          PERF_OFF_CODE_((perf_trace_stream)(path))
 #define perf_trace_stream_flush()        PERF_OFF_CODE_((perf_trace_stream_flush)())
-#define perf_trace_stream_end()          PERF_OFF_CODE_((perf_trace_stream_end)())
 #endif
 
 PERF_END_DECLS

@@ -50,6 +50,13 @@ INSIDE_UNUSED static void stats_sort(double *x, size_t n)
     perf_sort_values_(x, n);
 }
 
+/* Of an ascending array: the quantile and its exact binomial interval. */
+INSIDE_UNUSED static perf_interval stats_interval(const double *sorted, size_t n, double p,
+                                                  double confidence)
+{
+    return perf_quantile_interval_(sorted, n, p, confidence);
+}
+
 /* Of values of one series, which may depend on one another. */
 INSIDE_UNUSED static perf_interval stats_interval_series(const double *x, size_t n, double p,
                                                          double confidence)
@@ -702,6 +709,19 @@ INSIDE_UNUSED static void gpu_believes_its_context(void)
 typedef perf_gpu_ring_ gpu_ring;        /* scopes of a context that wait for their times          */
 
 #define GPU_QUESTIONS PERF_GPU_FEW_     /* that a scope's begin asks at most, on average          */
+
+/* PERF_GPU_PART without its block: perf_gpu_scope_end() ends it, wherever the test wants. */
+INSIDE_UNUSED static perf_gpu_scope gpu_part_begin(const char *name, perf_stream stream)
+{
+    perf_gpu_scope s = PERF_ZERO;
+    perf_site_    *site = PERF_NULL_;
+
+    if (PERF_ON_())
+        site = perf_site_find_(name, PERF_KIND_DEVICE_);
+    if (site)
+        s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
+    return s;
+}
 #endif
 
 #if defined(PERF_GPU_BENCH_H) && !defined(INSIDE_GPU_BENCH_H)

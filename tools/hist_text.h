@@ -251,7 +251,8 @@ PERF_FN uint64_t perf_bars_rows_(perf_out_ *o, const perf_hist *h, int rows, uin
     int                      i, row;
 
     (void)perf_hist_extremes_(h, &min, &max);
-    (void)perf_hist_quantiles(h, q, 4, at);
+    for (i = 0; i < 4; i++)
+        at[i] = perf_hist_quantile(h, q[i]);
     fine.bits = 14;
     first = perf_hist_index_(&fine, min ? min : 1);
     last = perf_hist_index_(&fine, max ? max : 1);

@@ -116,7 +116,7 @@ PERF_FN void history_interval(history_point *p, const ab_values *v)
     sorted = (double *)ab_grow(NULL, v->n, sizeof *sorted);
     memcpy(sorted, v->x, v->n * sizeof *sorted);
     perf_sort_values_(sorted, v->n);
-    of = perf_quantile_interval(sorted, v->n, 0.5, 0.95);
+    of = perf_quantile_interval_(sorted, v->n, 0.5, 0.95);
     if (perf_is_finite_(of.low) && perf_is_finite_(of.high)) {
         p->low = of.low;
         p->high = of.high;

@@ -752,7 +752,7 @@ PERF_FN void ab_show_(ab_data *d, int side, double confidence)
     memcpy(s, d->x[side], n * sizeof *s);
     perf_sort_values_(s, n);
     i = m == PERF_METRIC_MEAN ? perf_mean_interval_(s, n, confidence)
-                              : perf_quantile_interval(s, n, ab_quantile_of(m), confidence);
+                              : perf_quantile_interval_(s, n, ab_quantile_of(m), confidence);
     below = i.estimate - i.low;
     above = i.high - i.estimate;
     d->ranged[side] = !perf_is_finite_(below + above);

@@ -134,7 +134,7 @@ PERF_FN void ab_answer_sample_(ab_trial *t, double confidence)
         r = perf_mean_interval_(t->a.x, t->n, confidence);
     } else {
         perf_sort_values_(t->a.x, t->n);
-        r = perf_quantile_interval(t->a.x, t->n, t->p, confidence);
+        r = perf_quantile_interval_(t->a.x, t->n, t->p, confidence);
     }
     printf("%s %.17g %.17g %.17g\n", t->id, r.estimate, r.low, r.high);
 }

@@ -7,12 +7,12 @@ from perfh.perf_scope cimport *
 
 cdef extern from "perf_calibration.h" nogil:
     ctypedef enum perf_clock_warning:
+        PERF_CLOCK_OK
         PERF_CLOCK_NOT_INVARIANT
         PERF_CLOCK_BACKWARDS
         PERF_CLOCK_ROUGH
         PERF_CLOCK_MIXED
         PERF_CLOCK_STANDS
-        PERF_CLOCK_OK
 
     ctypedef struct perf_clock_info:
         const char *name
@@ -25,4 +25,3 @@ cdef extern from "perf_calibration.h" nogil:
 
     double perf_ticks_to_ns(uint64_t ticks) noexcept
     perf_clock_info perf_clock() noexcept
-    const char *perf_clock_warning_text(uint32_t bit) noexcept

@@ -39,7 +39,6 @@ cdef extern from "perf_cuda.h" nogil:
     perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream) noexcept
     perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
             perf_gpu_kind kind) noexcept
-    perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream) noexcept
     void perf_gpu_scope_end(perf_gpu_scope *scope) noexcept
     perf_status perf_gpu_collect() noexcept
     perf_status perf_gpu_collect_sync() noexcept

@@ -30,8 +30,6 @@ cdef extern from "perf_hist.h" nogil:
     double perf_hist_mean(const perf_hist *h) noexcept
     double perf_hist_std(const perf_hist *h) noexcept
     double perf_hist_quantile(const perf_hist *h, double q) noexcept
-    perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n,
-            double *out) noexcept
     uint64_t perf_hist_rank(const perf_hist *h, double value) noexcept
 
     ctypedef struct perf_hist_bucket:

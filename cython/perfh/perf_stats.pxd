@@ -6,8 +6,6 @@ from perfh.perf_verdict cimport *
 
 cdef extern from "perf_stats.h" nogil:
     perf_summary perf_summarize(const double *x, size_t n) noexcept
-    perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-            double confidence) noexcept
     perf_interval perf_hist_quantile_interval(const perf_hist *h, double p,
             double confidence) noexcept
     perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric) noexcept

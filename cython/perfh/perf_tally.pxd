@@ -27,7 +27,7 @@ cdef extern from "perf_tally.h" nogil:
         uint64_t least_ns
         uint32_t most
         uint32_t least
+        double imbalance
 
     perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out) noexcept
     perf_status perf_tally_merge(perf_tally *into, const perf_tally *from_) noexcept
-    double perf_tally_imbalance(const perf_tally *t) noexcept

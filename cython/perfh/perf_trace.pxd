@@ -25,7 +25,6 @@ cdef extern from "perf_trace.h" nogil:
     perf_status perf_trace_save_perfetto(const char *path) noexcept
     perf_status perf_trace_stream(const char *path) noexcept
     perf_status perf_trace_stream_flush() noexcept
-    perf_status perf_trace_stream_end() noexcept
 
     ctypedef struct perf_trace_part:
         const char *path

@@ -50,16 +50,14 @@ static void *worker(void *unused)
 
 static void print(const char *what, const perf_hist *h)
 {
-    static const double q[] = {0.5, 0.99, 0.999, 1.0};
-    double              us[4];
-
-    if (perf_hist_quantiles(h, q, 4, us) != PERF_OK) {
+    if (perf_hist_count(h) == 0) {
         printf("%s: no requests\n", what);
         return;
     }
     printf("%-10s %8llu requests  p50 %7.1f  p99 %7.1f  p99.9 %7.1f  max %8.1f us\n", what,
-           (unsigned long long)perf_hist_count(h), us[0] / 1e3, us[1] / 1e3, us[2] / 1e3,
-           us[3] / 1e3);
+           (unsigned long long)perf_hist_count(h), perf_hist_quantile(h, 0.5) / 1e3,
+           perf_hist_quantile(h, 0.99) / 1e3, perf_hist_quantile(h, 0.999) / 1e3,
+           perf_hist_quantile(h, 1.0) / 1e3);
 }
 
 /* One request with and one without recording, in turns that a coin decides. */

@@ -45,17 +45,16 @@ static void compute(int us)             /* stands for the real work             
 
 static void print(const char *phase, const perf_tally *t)
 {
-    static const double q[] = {0.5, 0.95, 0.99, 1.0};
-    double              ns[4];
-
-    if (perf_hist_quantiles(&t->hist, q, 4, ns) != PERF_OK) {
+    if (perf_hist_count(&t->hist) == 0) {
         printf("  %-8s nothing recorded\n", phase);
         return;
     }
     printf("  %-8s %6llu calls  p50 %8.1f  p95 %8.1f  p99 %8.1f  max %8.1f us  "
-           "slowest: rank %u, %.2f ms, %+.1f %%\n", phase, (unsigned long long)t->calls, ns[0] / 1e3,
-           ns[1] / 1e3, ns[2] / 1e3, ns[3] / 1e3, t->most, (double)t->most_ns / 1e6,
-           100.0 * perf_tally_imbalance(t));
+           "slowest: rank %u, %.2f ms, %+.1f %%\n", phase, (unsigned long long)t->calls,
+           perf_hist_quantile(&t->hist, 0.5) / 1e3, perf_hist_quantile(&t->hist, 0.95) / 1e3,
+           perf_hist_quantile(&t->hist, 0.99) / 1e3, perf_hist_quantile(&t->hist, 1.0) / 1e3,
+           t->most, (double)t->most_ns / 1e6,
+           100.0 * t->imbalance);
 }
 
 int main(int argc, char **argv)

@@ -19,7 +19,7 @@ static int streams_here(const char *path)
     {
         PERF_SCOPE("work");
     }
-    return perf_trace_stream_end() == PERF_OK;
+    return perf_trace_stream(NULL) == PERF_OK;
 }
 
 #ifndef MODULE

@@ -12,6 +12,7 @@
 #include "time/rows.h"
 #define CHILD_FORK _Fork         /* memory is counted from the first call on */
 #include "child.h"
+#include "../inside.h"
 
 enum { ROUNDS = 30 };
 
@@ -204,7 +205,7 @@ static void locked(void)
 
     /* part of a graph, recorded while the lock is ours: dropped */
     CHECK(sim_capture_begin(stream[1], 2) == 0 && perf_lock_(r), "capture");
-    s = perf_gpu_part_begin("part", stream[1]);
+    s = gpu_part_begin("part", stream[1]);
     perf_gpu_scope_end(&s);
     perf_unlock_(r);
     CHECK(sim_capture_end(stream[1], &graph) == 0, "capture");
@@ -268,7 +269,7 @@ static void locked_later(void)
     __atomic_store_n(&stays, 2, __ATOMIC_RELEASE);
     (void)pthread_join(thread, NULL);
     CHECK(sim_capture_begin(other, 2) == 0, "capture");
-    part = perf_gpu_part_begin("known", other);
+    part = gpu_part_begin("known", other);
     CHECK(perf_lock_(r), "ours");
     perf_gpu_scope_end(&part);
     CHECK(accounted() == 8 && perf_gpu_stats_of(NULL).dropped == 6, "a part: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);

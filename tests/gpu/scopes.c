@@ -9,6 +9,7 @@
 
 #include "../time/rows.h"
 #include "wiped.h"
+#include "../inside.h"
 #include <math.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -807,7 +808,7 @@ static void graph_parts(void)
     perf_reset();
     (void)sim_capture_begin(other, 0);
     forward(other, 5000);
-    s = perf_gpu_part_begin("by name", other);
+    s = gpu_part_begin("by name", other);
     (void)sim_work(other, 700);
     perf_gpu_scope_end(&s);
     {

@@ -11,6 +11,7 @@
 #include "../time/rows.h"
 #include "child.h"
 #include "wiped.h"
+#include "../inside.h"
 
 #include <pthread.h>
 #include "../numbers.h"
@@ -111,7 +112,7 @@ static void other_table_part(void)
         if (without)
             other.event_record_flags = NULL;
         CHECK(sim_capture_begin(stream, 2) == 0, "capture");
-        part = perf_gpu_part_begin("part", stream);
+        part = gpu_part_begin("part", stream);
         calls = sim.calls[SIM_event_record_flags];
         CHECK(perf_gpu_use(without == 2 ? NULL : &other) == PERF_OK, "use");
         perf_gpu_scope_end(&part);
@@ -237,7 +238,7 @@ static void reset_part(void)
 
     one("before", stream, 100);
     CHECK(sim_capture_begin(stream, 2) == 0, "capture");
-    part = perf_gpu_part_begin("part", stream);
+    part = gpu_part_begin("part", stream);
     sim_device_reset(0);                        /* which ends the capture, too */
     sim_host(200000);
     perf_gpu_scope_end(&part);
@@ -265,7 +266,7 @@ static void forked(void)
         (void)perf_gpu_collect_sync();
     }
     CHECK(sim_capture_begin(stream, 2) == 0, "capture");
-    part = perf_gpu_part_begin("part", stream);
+    part = gpu_part_begin("part", stream);
     scope = perf_gpu_scope_begin("around", other);
     fflush(stdout);
     child = fork();
@@ -531,7 +532,7 @@ static void off(void)
         PERF_GPU_SCOPE("off", stream);
         PERF_GPU_PART("off", stream);
     }
-    s = perf_gpu_part_begin("off", stream);
+    s = gpu_part_begin("off", stream);
     perf_gpu_scope_end(&s);
     s = perf_gpu_scope_begin("off", stream);
     perf_gpu_scope_end(&s);
@@ -559,7 +560,7 @@ static void parts_refused(void)
     (void)sim_graph_destroy(graph);
 
     table.stream_capturing = NULL;              /* then it is an ordinary scope */
-    s = perf_gpu_part_begin("not asked", stream);
+    s = gpu_part_begin("not asked", stream);
     perf_gpu_scope_end(&s);
     (void)perf_gpu_collect_sync();
     CHECK(perf_gpu_stats_of("not asked").scopes == 1, "%d", accounted());
@@ -568,27 +569,27 @@ static void parts_refused(void)
 
     (void)sim_capture_begin(stream, 2);
     sim_fail(SIM_stream_capturing, 1, 999, 0);
-    s = perf_gpu_part_begin("no answer", stream);
+    s = gpu_part_begin("no answer", stream);
     perf_gpu_scope_end(&s);
     CHECK(accounted() == 3 && all().captured == 2, "%d of %d", (int)all().captured, accounted());
     sim_host(200000);
     CHECK(perf_gpu_use(&table) == PERF_OK, "use");
     sim_fail(SIM_stream_ctx, 1, 999, 0);
-    s = perf_gpu_part_begin("no context", stream);
+    s = gpu_part_begin("no context", stream);
     perf_gpu_scope_end(&s);
     CHECK(accounted() == 4 && all().failed == 1 && perf_gpu_stats_of(NULL).error == 999, "%d of %d", (int)all().failed, accounted());
-    s = perf_gpu_part_begin("no answer about the context", stream);
+    s = gpu_part_begin("no answer about the context", stream);
     sim_fail(SIM_ctx_id, 1, 999, 0);            /* of the moment: it does not end all for good */
     perf_gpu_scope_end(&s);
     CHECK(accounted() == 5 && all().failed == 2 && perf_gpu_status() == PERF_OK, "%s", perf_gpu_error_text());
-    s = perf_gpu_part_begin("ended", stream);
+    s = gpu_part_begin("ended", stream);
     sim.down = 1;
     CHECK(perf_gpu_status() == PERF_EGPU, "ended");
     perf_gpu_scope_end(&s);
     CHECK(accounted() == 6 && all().failed == 3, "%d of %d", (int)all().failed, accounted());
     sim.down = 0;
     CHECK(perf_gpu_use(NULL) == PERF_OK && !perf_gpu_table(), "no driver here");
-    s = perf_gpu_part_begin("nowhere", stream);
+    s = gpu_part_begin("nowhere", stream);
     perf_gpu_scope_end(&s);
     CHECK(all().no_gpu == 1 && accounted() == 7, "%d", accounted());
     (void)sim_capture_end(stream, &graph);
@@ -756,7 +757,7 @@ static void workload(perf_stream *stream, int n)
             (void)perf_gpu_collect();
     }
     if (!sim_capture_begin(stream[1], 2)) {
-        part = perf_gpu_part_begin("part", stream[1]);
+        part = gpu_part_begin("part", stream[1]);
         (void)sim_work(stream[1], 100);
         perf_gpu_scope_end(&part);
         if (!sim_capture_end(stream[1], &graph)) {

@@ -34,7 +34,7 @@ static void coverage(size_t n, double p, uint64_t seed)
         }
         qsort(sorted, n, sizeof *sorted, ascending);
         q = perf_hist_quantile_interval(&h, p, 0.95);
-        v = perf_quantile_interval(sorted, n, p, 0.95);
+        v = stats_interval(sorted, n, p, 0.95);
         held += q.low <= truth && truth <= q.high;
         values_held += v.low <= truth && truth <= v.high;
         CHECK(q.low <= v.low && q.high >= v.high, "n %zu p %g: inside that of the values", n, p);

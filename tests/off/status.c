@@ -35,7 +35,7 @@ int main(void)
     CHECK(!strcmp(perf_bench_end(&loop).why, perf_status_text(PERF_EDISABLED)), "why");
     OFF(perf_trace_stream(file));
     OFF(perf_trace_stream_flush());
-    OFF(perf_trace_stream_end());
+    OFF(perf_trace_stream(NULL));
     CHECK(perf_error() == PERF_OK, "nothing has failed");
     f = fopen(file, "rb");
     CHECK(!f, "%s was written", file);

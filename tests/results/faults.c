@@ -375,7 +375,7 @@ static void files(int round)
     if (perf_trace_stream(path) == PERF_OK) {
         scopes();
         (void)perf_trace_stream_flush();
-        (void)perf_trace_stream_end();
+        (void)perf_trace_stream(NULL);
     }
     old_file(path);
     for (i = 0; i < 3; i++)

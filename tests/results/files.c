@@ -109,7 +109,7 @@ static perf_status way(int i, const char *to)
     case 6: part.path = in(other, "part.pftrace"); return perf_trace_merge(to, &part, 1, NULL);
     default:
         status = perf_trace_stream(to);
-        return status == PERF_OK ? perf_trace_stream_end() : status;
+        return status == PERF_OK ? perf_trace_stream(NULL) : status;
     }
 }
 

@@ -107,7 +107,7 @@ static void nowhere(void)
     CHECK(perf_trace_save(path) == PERF_ENOMEM && perf_trace_save_perfetto(path) == PERF_ENOMEM &&
               perf_trace_stream(path) == PERF_ENOMEM && perf_export_save(path, PERF_EXPORT_FLAME, NULL) == PERF_ENOMEM,
           "files");
-    CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE, "no stream");
+    CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream(NULL) == PERF_ESTATE, "no stream");
     CHECK(perf_tally_of("a", 0, &t) != PERF_OK && perf_memory_mark("now") != PERF_OK && perf_diagnose(&d) == PERF_ENOMEM,
           "numbers");
     CHECK(core_sink_none() == PERF_ENOMEM, "sink");
@@ -218,9 +218,9 @@ static void thread_without(void)
     (void)marks();
     CHECK(perf_trace_stream_flush() == PERF_EIO && perf_error() != PERF_OK, "%s", perf_status_text(perf_error()));
     fails_at = -1;
-    CHECK(perf_trace_stream_end() == PERF_EIO && perf_trace_stream(path) == PERF_OK, "and the next one is whole");
+    CHECK(perf_trace_stream(NULL) == PERF_EIO && perf_trace_stream(path) == PERF_OK, "and the next one is whole");
     (void)marks();
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     (void)remove(path);
 
     /* a name that cannot be kept: there is no memory, not a name too many */

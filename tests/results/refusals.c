@@ -36,9 +36,6 @@ static void texts(void)
     for (known = 0, i = 0; i < 32; i++)
         known += strcmp(perf_warning_text(UINT32_C(1) << i), "unknown warning") != 0;
     CHECK(known > 10 && known < 32, "%d warnings have a text", known);
-    for (known = 0, i = 0; i < 32; i++)
-        known += strlen(perf_clock_warning_text(UINT32_C(1) << i)) > 10;
-    CHECK(known >= 4, "%d of the clock", known);
     for (i = 0; i < PERF_BY_ALL_; i++)
         CHECK(*perf_diagnosis_text((perf_bound_by)i), "bound %d", i);
     CHECK(!strcmp(perf_decision_text(PERF_ACCEPT), "ACCEPT") &&
@@ -131,8 +128,8 @@ static void numbers(void)
     CHECK(isnan(perf_quantile_(x, 0, 0.5)) && isnan(perf_quantile_(x, 8, 1.5)) &&
               isnan(perf_quantile_(NULL, 3, 0.5)),
           "quantile");
-    CHECK(is_nan(perf_quantile_interval(NULL, 3, 0.5, 0)) &&
-              is_nan(perf_quantile_interval(x, 8, 2, 0)),
+    CHECK(is_nan(stats_interval(NULL, 3, 0.5, 0)) &&
+              is_nan(stats_interval(x, 8, 2, 0)),
           "interval");
     CHECK(is_nan(perf_quantile_interval_series_(NULL, 8, 0.5, 0)) &&
               is_nan(perf_quantile_interval_series_(x, 8, 0.5, NAN)),
@@ -200,7 +197,7 @@ static void ends(void)
           "binomial");
     CHECK(fabs(perf_quantile_(small, 2, 0.5)) < 1e-300 && isfinite(perf_quantile_(small, 2, 0.25)),
           "a distance that is no number");
-    CHECK(is_nan(perf_quantile_interval(x, 4, 0.5, NAN)) && is_nan(perf_quantile_interval(x, 4, -1, 0)) &&
+    CHECK(is_nan(stats_interval(x, 4, 0.5, NAN)) && is_nan(stats_interval(x, 4, -1, 0)) &&
               is_nan(perf_quantile_interval_series_(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series_(x, 4, 0, 0)) &&
               is_nan(perf_mean_interval_(x, 4, NAN)),
           "intervals");
@@ -346,7 +343,6 @@ static void histograms(void)
     perf_hist_bucket   b = PERF_ZERO;
     perf_hlog_reader   reader = PERF_ZERO;
     perf_hlog_interval iv = PERF_ZERO;
-    double             q = 0.5, out;
     size_t             i, taken;
 
     CHECK(!perf_hist_init(NULL, sizeof room, NULL) && !perf_hist_attach(NULL, sizeof room) &&
@@ -357,9 +353,6 @@ static void histograms(void)
               perf_hist_subtract((perf_hist *)nothing, &mine) == PERF_EINVAL &&
               perf_hist_copy((perf_hist *)nothing, &mine) == PERF_EINVAL &&
               perf_hist_copy(&mine, (perf_hist *)nothing) == PERF_EINVAL,
-          "NULL");
-    CHECK(perf_hist_quantiles(NULL, &q, 1, &out) == PERF_EINVAL &&
-              perf_hist_quantiles(&mine, NULL, 1, &out) == PERF_EINVAL,
           "NULL");
     perf_hist_reset((perf_hist *)nothing);
     CHECK(!perf_hist_count(NULL) && !perf_hist_lost(NULL) && !perf_hist_rank(NULL, 1) &&
@@ -492,9 +485,9 @@ static void files(void)
               export_to(NULL, PERF_EXPORT_FLAME, NULL) == PERF_EINVAL &&
               perf_export_save(path, PERF_EXPORT_FORMATS_, NULL) == PERF_EINVAL,
           "nothing to write to");
-    CHECK(perf_trace_stream(NULL) == PERF_EINVAL &&
+    CHECK(perf_trace_stream(NULL) == PERF_ESTATE &&
               perf_trace_stream("/no/such/folder/x") == PERF_EIO &&
-              perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE,
+              perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream(NULL) == PERF_ESTATE,
           "no stream");
     CHECK(perf_trace_merge(NULL, &part, 1, NULL) == PERF_EINVAL &&
               perf_trace_merge(path, &part, 0, NULL) == PERF_EINVAL &&
@@ -525,7 +518,7 @@ static void files(void)
     t.parts = u.parts = 1;
     u.calls = 1;
     CHECK(perf_tally_merge(&t, &u) == PERF_ERANGE && t.calls == UINT64_MAX &&
-              perf_tally_merge(&t, &t) == PERF_EINVAL && perf_tally_imbalance(NULL) <= 0,
+              perf_tally_merge(&t, &t) == PERF_EINVAL,
           "a sum that is too large changes nothing");
     CHECK(perf_diagnose(NULL) == PERF_EINVAL, "NULL");
     {
@@ -1146,7 +1139,7 @@ static void inside(void)
     b = perf_bench_begin("begun inside", NULL);
     CHECK(perf_bench_end(&b).time.count == 0 && perf_memory_mark("inside") != PERF_OK,
           "not measured");
-    CHECK(perf_trace_stream(path) == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE,
+    CHECK(perf_trace_stream(path) == PERF_ESTATE && perf_trace_stream(NULL) == PERF_ESTATE,
           "no stream");
     CHECK(perf_sink_set_(NULL, NULL) == PERF_ENOMEM, "no sink");
     CHECK(perf_report_text(text, sizeof text, NULL) > 0 && !strstr(text, "first seen inside"), "%s", text);

@@ -109,7 +109,7 @@ static void series(void)
         x[i] = sorted[i] = ((i % 2 && i != 93) || i == 8 ? 2.0 : 1.0) + 0.001 * (double)i;
     stats_sort(sorted, 100);
     q = stats_interval_series(x, 100, 0.5, 0.95);
-    plain = perf_quantile_interval(sorted, 100, 0.5, 0.95);
+    plain = stats_interval(sorted, 100, 0.5, 0.95);
     CHECK(q.low <= plain.low && q.high >= plain.high && isfinite(q.low) && isfinite(q.high),
           "alternating: [%g, %g], independent [%g, %g]", q.low, q.high, plain.low, plain.high);
     for (w = 0; w < 3; w++) {
@@ -124,7 +124,7 @@ static void series(void)
             q = stats_interval_series(x, world[w].n, 0.5, 0.0);
             missed += q.low > 0.0 || q.high < 0.0;
             stats_sort(sorted, world[w].n);
-            q = perf_quantile_interval(sorted, world[w].n, 0.5, 0.0);
+            q = stats_interval(sorted, world[w].n, 0.5, 0.0);
             plainly += q.low > 0.0 || q.high < 0.0;
         }
         CHECK(missed <= world[w].most, "rho %g, n %lu: %d of 400 missed", world[w].rho,

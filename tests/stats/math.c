@@ -137,7 +137,7 @@ static void at_the_edges(void)
                   isnan(perf_beta_cdf_(x, 2.0, 3.0)) &&
                   isnan(perf_binomial_cdf_(1.0, 3.0, x)) &&
                   isnan(perf_quantile_(&x, 1, x)) &&
-                  isnan(perf_quantile_interval(&x, 1, x, 0.95).low), "outside: %.17g", x);
+                  isnan(perf_quantile_interval_(&x, 1, x, 0.95).low), "outside: %.17g", x);
     }
     for (x = 1e-300; x < 0.49; x *= 7.0) {
         double z = perf_normal_quantile_(x), back = perf_normal_cdf_(z);

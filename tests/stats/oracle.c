@@ -123,7 +123,7 @@ static void against_r(void)
             double v = stats_quantile(sorted, n, strtod(c[1] + 3, NULL));
             CHECK(agrees(v, est, 1e-12), "%s %s: %.17g, R %.17g", c[0], c[1], v, est);
         } else if (!strncmp(c[1], "orderstat95_p", 13)) {
-            q = perf_quantile_interval(sorted, n, strtod(c[1] + 13, NULL), 0.95);
+            q = stats_interval(sorted, n, strtod(c[1] + 13, NULL), 0.95);
             CHECK(agrees(q.low, low, 1e-12) && agrees(q.high, high, 1e-12),
                   "%s %s: [%.17g, %.17g], R [%.17g, %.17g]", c[0], c[1], q.low, q.high, low, high);
         }

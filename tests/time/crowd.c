@@ -96,7 +96,7 @@ static void *stream(void *arg)
     do {
         (void)perf_trace_stream((const char *)arg);
         (void)perf_trace_stream_flush();
-        (void)perf_trace_stream_end();
+        (void)perf_trace_stream(NULL);
     } while (more());
     return NULL;
 }

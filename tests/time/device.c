@@ -111,7 +111,7 @@ static void files(void)
         sim_host(1000000);
         CHECK((k == 0   ? perf_trace_save(path[k])
                : k == 1 ? perf_trace_save_perfetto(path[k])
-                        : perf_trace_stream_end()) == PERF_OK, "%s", path[k]);
+                        : perf_trace_stream(NULL)) == PERF_OK, "%s", path[k]);
         f = fopen(path[k], "rb");
         n = f ? fread(text, 1, sizeof text, f) : 0;
         for (i = 0; i + 15 <= n; i++)

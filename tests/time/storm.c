@@ -92,7 +92,7 @@ static void control(unsigned what, const char *path, perf_tally *tally)
     case 6:
     case 7: (void)perf_trace_stream(path); break;
     case 8: (void)perf_trace_stream_flush(); break;
-    case 9: (void)perf_trace_stream_end(); break;
+    case 9: (void)perf_trace_stream(NULL); break;
     case 10: perf_trace_enable(0); break;
     case 11: perf_trace_enable(1); break;
     case 12:
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
         for (k = 0; k < THREADS; k++)
             pthread_join(t[k], NULL);
     }
-    (void)perf_trace_stream_end();
+    (void)perf_trace_stream(NULL);
     remove(scratch_file());
     CHECK(core_read()->threads >= THREADS, "threads");        /* the rest is ThreadSanitizer's */
     return check_done();

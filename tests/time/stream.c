@@ -255,8 +255,8 @@ static void whole(void)
     CHECK(perf_trace_stream(first_path) == PERF_ESTATE, "twice");
     for (i = 0; i < 10000; i++)
         round_of(i);
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
-    CHECK(perf_trace_stream_end() == PERF_ESTATE && perf_trace_stream_flush() == PERF_ESTATE, "end twice");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_ESTATE && perf_trace_stream_flush() == PERF_ESTATE, "end twice");
     n = zones(first_path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 10000, "%d", count_named(all, n, "round"));
     CHECK(count_named(all, n, "first child") == 10000, "%d", count_named(all, n, "first child"));
@@ -292,7 +292,7 @@ static void open_scopes(void)
         CHECK(perf_trace_stream_flush() == PERF_OK, "flush");
         now_ns += 10;
     }
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(first_path, all, 200000, &crossed);
     CHECK(n == 80 && crossed == 0, "%lu scopes, %d cross", (unsigned long)n, crossed);
     for (k = 0; k + 3 < n; k += 4)
@@ -318,7 +318,7 @@ static void inside(const char *path)
         now_ns += 10;
     }
     core_unlock(r);
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 900 && crossed == 0, "%d", count_named(all, n, "round"));
     CHECK(number_of("unsent_events") == 0, "%g", number_of("unsent_events"));
@@ -358,7 +358,7 @@ static void full_disk(const char *path)
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(perf_trace_stream_flush() == PERF_EIO, "flush");
     CHECK(perf_trace_stream("/dev/full") == PERF_EIO, "another one, which fails, too");
-    CHECK(perf_trace_stream_end() == PERF_EIO, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_EIO, "end");
     CHECK(perf_error() == PERF_EIO, "%s", perf_status_text(perf_error()));
     part.path = path;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK, "repair");
@@ -381,7 +381,7 @@ static void full_disk(const char *path)
         PERF_SCOPE("round");
         now_ns += 10;
     }
-    CHECK(perf_trace_stream_end() == PERF_EIO, "the limit was reached");
+    CHECK(perf_trace_stream(NULL) == PERF_EIO, "the limit was reached");
     limit = UINT64_C(1) << 30;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK, "whole at its limit");
     {
@@ -408,7 +408,7 @@ static void full_of_numbers(const char *path)
         perf_count("value", i);
         now_ns += 10;
     }
-    CHECK(perf_trace_stream_end() == PERF_EIO, "the limit was reached");
+    CHECK(perf_trace_stream(NULL) == PERF_EIO, "the limit was reached");
     limit = UINT64_C(1) << 30;
     i = (int)zones(path, all, 200000, &crossed) + writes + counts;
     i = 10020 + (int)row_of("(perf.h writes the trace)", "scope").calls - i;
@@ -446,7 +446,7 @@ static void one_after_another(const char *path)
         pthread_join(t, NULL);
         usleep(1000);                           /* so that the system has forgotten it            */
     }
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 12000 && number_of("unsent_events") == 0 &&
               number_of("overwritten_events") == 0, "%d rounds, %g unsent, %g overwritten",
@@ -472,7 +472,7 @@ static void forks(void)
         if (child == 0) {
             for (i = 0; i < 3000; i++)
                 round_of(i);
-            check_exit(perf_trace_stream_end() == PERF_OK && number_of("unsent_events") == 0 ? 0 : 7);
+            check_exit(perf_trace_stream(NULL) == PERF_OK && number_of("unsent_events") == 0 ? 0 : 7);
         }
         waitpid(child, &status, 0);
     }
@@ -481,7 +481,7 @@ static void forks(void)
     core_get()->stream->unsent = 0;
     for (i = 0; i < 1000; i++)
         round_of(i);
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(first_path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 2000 && crossed == 0, "%d in the parent's", count_named(all, n, "round"));
     CHECK(count_named(all, n, "around the fork") == 1, "around");
@@ -587,7 +587,7 @@ static void many(void)
     for (i = 0; i < 40; i++) {
         CHECK(perf_trace_stream(i % 4 < 2 ? other_path : first_path) == PERF_OK, "stream %d", i);
         round_of(i);
-        CHECK(perf_trace_stream_end() == PERF_OK, "end %d", i);
+        CHECK(perf_trace_stream(NULL) == PERF_OK, "end %d", i);
         CHECK(i < 4 || r->pool == pool, "stream %d took %d bytes", i, (int)(r->pool - pool));
         pool = r->pool;
     }
@@ -606,7 +606,7 @@ static void lost_after(const char *path)
     CHECK(perf_trace_stream(path) == PERF_OK, "stream");
     for (i = 0; i < 100; i++)
         perf_count("value", 1.0);
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     for (i = 0; i < 2 * fit; i++)
         perf_count("value", 1.0);
     lost = core_overwritten();     /* and the scope that wrote the last part */
@@ -730,7 +730,7 @@ static void long_stream(void)
         now_ns += UINT64_C(30000000000);
         CHECK(perf_trace_stream_flush() == PERF_OK, "flush");
     }
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(first_path, all, 200000, &crossed);
     CHECK(n == 140 && crossed == 0, "%lu scopes, %d cross", (unsigned long)n, crossed);
     for (i = 0; i < (int)n; i++)
@@ -743,7 +743,7 @@ static void long_stream(void)
         PERF_SCOPE("round");
         now_ns += i < 1000 ? 10 : i < 2000 ? 900000000 : 1;
     }
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(first_path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 3000 && crossed == 0, "%d, %d cross", count_named(all, n, "round"), crossed);
     CHECK(number_of("unsent_events") == 0, "%g", number_of("unsent_events"));
@@ -778,7 +778,7 @@ static void odd_streams(const char *path)
     core_read()->scan_at = 1000000;   /* a recorder of its own, without a ring */
     pthread_create(&t, NULL, untraced, NULL);
     pthread_join(t, NULL);
-    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
     n = zones(path, all, 200000, &crossed);
     CHECK(count_named(all, n, "untraced") >= 9 && count_named(all, n, "untraced") <= 11 && crossed == 0, "%d", count_named(all, n, "untraced"));
     CHECK(row_of("untraced", "scope").calls == 20, "%g", row_of("untraced", "scope").calls);
@@ -794,11 +794,11 @@ static void odd_streams(const char *path)
     child = fork();
     if (child == 0) {
         round_of(2);
-        i = perf_trace_stream_flush() == PERF_EIO && perf_error() == PERF_EIO && perf_trace_stream_end() == PERF_EIO;
+        i = perf_trace_stream_flush() == PERF_EIO && perf_error() == PERF_EIO && perf_trace_stream(NULL) == PERF_EIO;
         check_exit(i ? 0 : 3);
     }
     CHECK(waitpid(child, &status, 0) == child && status == 0, "a child that cannot open its file: %x", status);
-    CHECK(perf_trace_stream_end() == PERF_OK, "the parent's goes on, without a name");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "the parent's goes on, without a name");
 
     CHECK(mkfifo(folder, 0600) == 0, "mkfifo");
     CHECK(perf_trace_stream(folder) == PERF_EIO, "nobody reads it");
@@ -808,7 +808,7 @@ static void odd_streams(const char *path)
     CHECK(perf_trace_stream_flush() == PERF_OK && read(fd, room_, sizeof room_) > 50, "read");
     close(fd);
     round_of(4);
-    CHECK(perf_trace_stream_flush() == PERF_EIO && perf_trace_stream_end() == PERF_EIO, "its reader is gone");
+    CHECK(perf_trace_stream_flush() == PERF_EIO && perf_trace_stream(NULL) == PERF_EIO, "its reader is gone");
     remove(folder);
     perf_reset();
 }
@@ -852,7 +852,7 @@ static void no_signal(const char *path)
     CHECK(perf_trace_save(path) == PERF_EIO && errno == EFBIG, "%d", errno);
     CHECK(perf_trace_stream(path) == PERF_OK, "stream");
     round_of(5);
-    CHECK(perf_trace_stream_end() == PERF_EIO, "end");
+    CHECK(perf_trace_stream(NULL) == PERF_EIO, "end");
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
 }
 
@@ -890,11 +890,11 @@ static void bad_input(void)
     static char long_path[5000];
 
     memset(long_path, 'x', sizeof long_path - 1);
-    CHECK(perf_trace_stream(NULL) == PERF_EINVAL && perf_trace_stream("") == PERF_EINVAL, "path");
+    CHECK(perf_trace_stream("") == PERF_EINVAL, "path");
     CHECK(perf_trace_stream(long_path) == PERF_EINVAL && perf_trace_stream(long_path + 904) == PERF_EIO, "long path");
     CHECK(perf_trace_stream("no/such/folder/x") == PERF_EIO, "folder");
     CHECK(perf_trace_stream("/dev/full") == PERF_EIO, "full disk");
-    CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE, "no stream");
+    CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream(NULL) == PERF_ESTATE, "no stream");
 }
 
 int main(void)

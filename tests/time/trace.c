@@ -407,7 +407,7 @@ static void behind(void)
             queue(i);
         }
         core_unlock(r);
-        CHECK(perf_trace_stream_end() == PERF_OK, "end");
+        CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
         text = bytes_of(PATH, &size);
         packets(text, size, kinds, &whole);
         CHECK(whole && kinds[4] == 100001 && kinds[3] == (uint64_t)odd + 1, "%d: %d counts, %d instants", whole, (int)kinds[4], (int)kinds[3]);

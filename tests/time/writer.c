@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         work(&few);                             /* these may be lost */
         return raise(SIGKILL);
     }
-    TRY(perf_trace_stream_end());
+    TRY(perf_trace_stream(NULL));
     printf("d0 %d\n", 5 * many);
     memset(part, 0, sizeof part);
     part[0].path = in(folder, "saved.pftrace");
