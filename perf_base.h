@@ -350,7 +350,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
- *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them     */
+ *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
+ *   perf_smaller_, perf_larger_, perf_between_  of counts                                        */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -407,6 +408,25 @@ PERF_FN double perf_or_default_(double x, double low, double high, double otherw
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
+}
+
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
 }
 
 /* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */

@@ -16,7 +16,7 @@
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
- *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
+ *   perf_buckets_, perf_halves_, PERF_LATE_  durations of a cell, how many are counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
@@ -148,12 +148,20 @@ typedef struct perf_cell_ {
 } perf_cell_;
 #define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
 
+/* A bucket with more durations than its counter's 32 bits hold.  `halves` counts in 2^31, as of the
+ * last look of perf_halves_look_; its lowest bit was the counter's highest one then.             */
+typedef struct perf_halves_ {
+    struct perf_halves_ *next;  /* of the same block                                              */
+    uint32_t             index, halves;
+} perf_halves_;
+
 /* Counters of a cell, as many as its durations need.  A block that is outgrown serves another cell
  * of its thread later, so readers look again whose it is; `room` stays.                          */
 typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
     struct perf_buckets_ *spare;        /* the next block that no cell has                        */
-    uint64_t n[1];              /* [room]                                                         */
+    perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
+    uint32_t n[1];              /* [room]                                                         */
 } perf_buckets_;
 #define PERF_BLOCK_SIZES_ 28    /* see perf_block_size_                                           */
 
@@ -202,11 +210,11 @@ typedef struct perf_known_ {
 /* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child
  * finds all of it zero (MADV_WIPEONFORK), and `seen` NULL sends it to the cold path.             */
 typedef struct perf_recorder_ {
-    uint64_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
+    uint32_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
     perf_cell_ **seen;          /* cells by caller and name, see perf_seen_at_; NULL: cold path  */
     uint32_t     seen_mask;     /* bytes                                                          */
-    uint32_t     late_next;     /* where in `late`                                                */
+    uint32_t     late_next;     /* durations: where in `late`; 2^31: see perf_halves_look_        */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
     uint64_t     ring_next;     /* bytes given out so far: a signal handler may be writing, too   */
@@ -255,7 +263,7 @@ typedef struct perf_recorder_ {
     perf_known_  known[64];
     perf_cell_  *roots;                         /* of idle fibres, by kin                         */
     perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
-    uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
+    uint32_t     waste;                         /* takes what leaves an unused place of `late`    */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;

@@ -1658,7 +1658,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d.ticks);
     if (PERF_LIKELY_(d.bucket))                 /* 0: no memory for it                            */
-        PERF_ADD_(PERF_BUCKET_(c, d.bucket), 1);
+        perf_cell_count_(a->t, c, d.bucket);
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;

@@ -505,7 +505,7 @@ PERF_COLD_FN_ int perf_cupti_record_(perf_cupti_ *g, const perf_cupti_work_ *w)
     if (ticks - c->low > c->span)
         bucket = perf_cell_extend_(track->recorder, c, ticks);
     if (bucket)
-        PERF_ADD_(PERF_BUCKET_(c, bucket), 1);
+        perf_cell_count_(track->recorder, c, bucket);
     if (track->recorder->ring_mask)
         perf_cupti_event_(track, c, w->at, ticks);
     return 1;

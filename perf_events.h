@@ -13,10 +13,37 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  * Memory that is returned is PERF_FREE'd by the caller; perf_events_each_ takes a lock.
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
- *   perf_zone_, perf_zone_at_  one event, decoded
+ *   perf_zone_, perf_zone_at_  one event, decoded; perf_seen_, perf_remark_read_  an instant
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
+    double   value;
+    char     text[64];
+} perf_seen_;
+
+/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
+ * read.  Returns how many entries it has; 0: there is none.                                      */
+PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
+{
+    uint32_t n = 0;
+
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
+        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
+        return 0;
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
+    m->name = PERF_CAST_(uint32_t, e->what >> 8);
+    m->value = perf_from_bits_(e->start);
+    do
+        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
+           (e[n].what & 0xff) == PERF_REMARK_REST_);
+    m->text[sizeof m->text - 1] = '\0';
+    return n;
+}
 
 /* A thread's events as they were at one moment, newest first. */
 typedef struct perf_events_ {

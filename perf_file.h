@@ -161,9 +161,23 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
- *   perf_process_id_  who is running; perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_,
- *       perf_mmap_, perf_dlopen_: of the system
+ *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
+ *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
+
+/* Who is running: unique among the threads of the system while the thread lives. */
+PERF_COLD_FN_ uint32_t perf_thread_id_(void)
+{
+#if PERF_SYS_GETTID_
+    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
+#elif defined(_WIN32)
+    return PERF_CAST_(uint32_t, perf_win_tid_());
+#elif PERF_TCC_
+    return 1;
+#else
+    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &PERF_ERRNO_) >> 3) | 1u;
+#endif
+}
 
 typedef struct perf_file_ {
     FILE    *file;

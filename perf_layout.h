@@ -19,7 +19,7 @@ PERF_BEGIN_DECLS
 
 #if PERF_ONE_CORE_
 #define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
-#define PERF_LAYOUT_VERSION_ 1
+#define PERF_LAYOUT_VERSION_ 2
 #if defined(__aarch64__)
 #define PERF_NOTE_ADDRESS_  "%0"
 #define PERF_NOTE_OPERAND_(object) "S"(object)
@@ -57,8 +57,9 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Of a process that runs, a cell's counters are its own if it has the
- * same `count` and `buckets` after they were read: an outgrown block serves another cell later.
+ * that is gone becomes ~0.  Version 2: counters have 32 bits, see perf_halves_sum_.  Of a process
+ * that runs, a cell's counters are its own if it has the same `count` and `buckets` after they were
+ * read: an outgrown block serves another cell later.
  * Writable, as core files leave out the pages that nobody can write.                             */
 PERF_COLD_FN_ void perf_layout_note_(void)
 {
@@ -104,6 +105,8 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_cell_, of.root.again_open),
         __builtin_offsetof(perf_cell_, of.root.older), __builtin_offsetof(perf_buckets_, first),
         __builtin_offsetof(perf_buckets_, room), __builtin_offsetof(perf_buckets_, n),
+        __builtin_offsetof(perf_buckets_, halves), __builtin_offsetof(perf_halves_, next),
+        __builtin_offsetof(perf_halves_, index), __builtin_offsetof(perf_halves_, halves),
         sizeof(perf_gauge_), sizeof(perf_event_), sizeof(perf_retired_),
         __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
         __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),

@@ -50,37 +50,17 @@ PERF_FN perf_status perf_error(void);
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_  cells: owner only
+ *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
  *   perf_ring_dropped_, perf_ring_unsent_  events that are gone; perf_stream_flush_  writes one
- *       ring (lock held); perf_source_add_, perf_sources_collect_  durations from elsewhere
+ *       ring (lock held)
  *   perf_spent_since_  use of the process, of a thread; perf_member_ours_  a child of this process
- *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
+ *   perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
- *       do not let go
- *   perf_thread_id_  as the system has it                                                        */
+ *       do not let go                                                                            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* The smaller and the larger of two counts. */
-PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
-
-PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
-{
-    return one < other ? other : one;
-}
-
-/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
-PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
-{
-    if (ticks >> 63)
-        return least;
-    return perf_larger_(perf_smaller_(ticks, most), least);
-}
 
 /* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
 PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
@@ -341,20 +321,6 @@ PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
     t->pooled += bytes;
     perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
     return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
-}
-
-/* Who is running: unique among the threads of the system while the thread lives. */
-PERF_COLD_FN_ uint32_t perf_thread_id_(void)
-{
-#if PERF_SYS_GETTID_
-    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
-#elif defined(_WIN32)
-    return PERF_CAST_(uint32_t, perf_win_tid_());
-#elif PERF_TCC_
-    return 1;
-#else
-    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
-#endif
 }
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
@@ -739,6 +705,14 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
 
 #define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
 
+PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
+{
+    perf_halves_ *h;
+
+    for (h = b->halves; h; h = h->next)
+        PERF_SET_(&h->halves, 0u);
+}
+
 /* Empties a cell; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
@@ -752,8 +726,12 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
     PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
     if (c->of.calls.gauge)
         PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
-    for (i = 0; c->buckets && i < c->buckets->room; i++)
-        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
+    if (!c->buckets)
+        return;
+    perf_halves_clear_(c->buckets);
+    for (i = 0; i < c->buckets->room; i++)
+        PERF_REL_(&c->buckets->n[i], 0u);
+    perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
 }
 
 /* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
@@ -1263,32 +1241,33 @@ PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
     return steps - 1 + 4 * octave;
 }
 
-#define PERF_BLOCK_HEAD_ 2              /* counters that its header takes the place of            */
+#define PERF_BLOCK_HEAD_  6             /* counters that its header takes the place of            */
+#define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
 
 /* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
  * Whoever still reads the former sees a change no later than that it has another owner: hence the
  * stores with release.                                                                           */
 PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
 {
-    uint32_t       units = (counters + PERF_BLOCK_HEAD_ + 7) / 8, i;
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1, i;
     uint32_t       size = perf_block_size_(&units);
     perf_buckets_ *b = t->spare[size];
 
     if (!b) {
         b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
         if (b)
-            b->room = 8 * units - PERF_BLOCK_HEAD_;
+            b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
         return b;
     }
     t->spare[size] = b->spare;
     for (i = 0; i < b->room; i++)
-        PERF_REL_(&b->n[i], UINT64_C(0));
+        PERF_REL_(&b->n[i], 0u);
     return b;
 }
 
 PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
 {
-    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / 8;
+    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / PERF_BLOCK_COUNTERS_;
     uint32_t size = perf_block_size_(&units);
 
     b->spare = t->spare[size];
@@ -1301,10 +1280,11 @@ PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
     perf_buckets_ *old = c->buckets;
-    uint64_t      *to;
+    uint32_t      *to;
     uint32_t       i, k;
 
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, b->first));
+    PERF_REL_(&b->halves, old ? old->halves : PERF_NULL_);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
     for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
         to = &b->n[old->first + i - b->first];
         for (k = 0; k < PERF_LATE_; k++)
@@ -1321,6 +1301,54 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buc
 PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
 {
     return b && index - b->first < b->room;
+}
+
+/* Remembers that a counter has come to the next half of its range, if it has. */
+PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
+{
+    const uint64_t birth = PERF_GET_(&t->birth);
+    perf_halves_  *h = b->halves;
+    uint32_t       halves;
+
+    while (h && h->index != b->first + i)
+        h = h->next;
+    halves = h ? h->halves : 0;
+    if (PERF_GET_(&b->n[i]) >> 31 == (halves & 1))
+        return;
+    if (!h) {
+        h = PERF_CAST_(perf_halves_ *, perf_room_(t, sizeof *h));
+        if (!h) {                               /* calls and sums have them, percentiles do not   */
+            perf_fail_(t->home, PERF_ENOMEM);
+            return;
+        }
+        h->index = b->first + i;
+        h->next = b->halves;
+        PERF_REL_(&b->halves, h);
+    }
+    PERF_SET_(&h->halves, halves + 1);
+    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the counters      */
+        PERF_SET_(&h->halves, 0u);
+}
+
+/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
+ * none comes to another half of its range twice between two looks.                               */
+PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
+{
+    perf_cell_ *first, *c;
+    uint32_t    id, i;
+
+    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
+        return;
+    for (id = 0; id < t->room; id++) {
+        first = c = t->cell[id];
+        if (c)
+            do
+                for (i = 0; c->buckets && i < c->buckets->room; i++)
+                    perf_halves_keep_(t, c->buckets, i);
+            while ((c = c->kin) != first);
+    }
+    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
+    perf_grow_end_(t);
 }
 
 /* A counter for this index beside those there are; 0: no memory. */
@@ -1419,33 +1447,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
-typedef struct perf_seen_ {     /* the number or the text of an instant                           */
-    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
-    double   value;
-    char     text[PERF_TEXT_MAX_ + 1];
-} perf_seen_;
-
-/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
- * read.  Returns how many entries it has; 0: there is none.                                      */
-PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
-{
-    uint32_t n = 0;
-
-    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
-        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
-        return 0;
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
-    m->name = PERF_CAST_(uint32_t, e->what >> 8);
-    m->value = perf_from_bits_(e->start);
-    do
-        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
-           (e[n].what & 0xff) == PERF_REMARK_REST_);
-    m->text[PERF_TEXT_MAX_] = '\0';
-    return n;
-}
-
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
@@ -1498,6 +1499,14 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
     perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
 }
 
+/* Counts a duration in its bucket, at once. */
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)], 1);
+    if (PERF_UNLIKELY_(perf_late_step_(t)))
+        perf_halves_look_(t);
+}
+
 /* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
                                         uint64_t end)
@@ -1507,7 +1516,7 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
     if (in) {
         PERF_ADD_(c->count, 1);
         PERF_ADD_(c->sum, d);
-        PERF_ADD_(PERF_BUCKET_(c, in), 1);
+        perf_cell_count_(t, c, in);
     } else {
         perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
     }
@@ -1585,7 +1594,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
 
     if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
-        d > c->of.calls.max)
+        d > c->of.calls.max || perf_late_step_(t))
         return 0;
     c->again_open--;
     perf_deeper_(t, ~UINT64_C(0));
@@ -2183,7 +2192,8 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 
     if (PERF_LIKELY_(seen && l->calls == open->count && l->open == open))
         c = *perf_seen_at_(t, seen, open, id);
-    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id || d - c->low > c->span)) {
+    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id ||
+                       d - c->low > c->span || perf_late_step_(t))) {
         perf_lap_slow_(l, site, now);
         return;
     }
@@ -2466,35 +2476,6 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
-/* ---- durations from elsewhere: a device, another clock ---- */
-
-/* Adds it once; later calls with the same object do nothing. */
-PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
-{
-    perf_source_ *p;
-
-    if (!perf_lock_(r))
-        return;
-    for (p = r->sources; p && p != s; p = p->next) {
-    }
-    if (!p) {
-        s->next = r->sources;
-        PERF_REL_(&r->sources, s);
-    }
-    perf_unlock_(r);
-}
-
-PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
-{
-    perf_source_ *s;
-
-    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
-    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
-        if (s->collect)
-            s->collect(r);
-}
-
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
  * sees to it that one thread at a time writes.  NULL without memory.                             */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)

@@ -16,6 +16,7 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
+ *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_, perf_sort_  a kind in words; a sort
@@ -134,20 +135,33 @@ PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
     return room;
 }
 
+/* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
+PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
+{
+    if (n >> 31 != (halves & 1))
+        halves++;
+    return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
+}
+
 /* One of them, with what is still to be counted. */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
 {
     perf_buckets_ *b;
+    perf_halves_  *h;
     uint64_t       n;
-    uint32_t       i, k;
+    uint32_t       i, k, halves;
 
     do {
         b = PERF_ACQ_(&c->buckets);
         i = index - PERF_ACQ_(&b->first);
-        n = i < b->room ? PERF_ACQ_(&b->n[i]) : 0;
+        h = PERF_ACQ_(&b->halves);
+        while (h && h->index != index)
+            h = h->next;
+        halves = h ? PERF_GET_(&h->halves) : 0;
+        n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
         for (k = 0; k < PERF_LATE_; k++)
             n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
-    } while (PERF_ACQ_(&c->buckets) != b);
+    } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
     return n;
 }
 
@@ -231,6 +245,35 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
     row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
     row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+}
+
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
 }
 
 PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)

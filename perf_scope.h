@@ -213,8 +213,8 @@ enum {                          /* what a mark is                               
  *   PERF_NO_JUMP_  no goto into the block past a scope
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
- *   PERF_BUCKET_INDEX_, PERF_BUCKET_  the counter of a duration
- *   perf_bucket_add_  counts one, up to PERF_LATE_ scopes later; PERF_ADD_, PERF_PEEK_  a counter
+ *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
+ *       scopes later, after perf_late_step_; PERF_ADD_, PERF_PEEK_  a counter
  *   perf_event_at_  of the ring; perf_ring_take_, perf_entry_  room and one entry
  *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records
  *   PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE                                         */
@@ -223,7 +223,7 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope ---- */
 
-/* A 64-bit counter that only its thread writes and reports read: one instruction, also without
+/* A counter that only its thread writes and reports read: one instruction, also without
  * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
  * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
 #if PERF_TSAN_
@@ -233,10 +233,14 @@ enum {                          /* what a mark is                               
 #define PERF_PEEK_(x)   (x)
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
 #define PERF_ADD_ASM_
-#define PERF_ADD_(x, n) perf_add_(&(x), n)
-PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
+#define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
+PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
 {
-    __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
+    if (wide)
+        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
+    else
+        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
+                              : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else
 #define PERF_ADD_(x, n) ((void)((x) += (n)))
@@ -245,7 +249,7 @@ PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
 
 /* The counter of a duration. */
 #define PERF_BUCKET_(cell, ticks)                                                                 \
-    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
+    (*PERF_PTR_(uint32_t *, (cell)->bucket + 4 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
 #define PERF_BUCKET_INDEX_(ticks)                                                                 \
     (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
@@ -304,14 +308,26 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
         perf_core_known_()->event(t, start, what);
 }
 
+/* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
+PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
+{
+#if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    int half;
+
+    __asm__("addl $1, %0" : "+m"(t->late_next), "=@ccs"(half) : : "cc");
+    return half;
+#else
+    return (t->late_next += 1) >> 31 != 0;
+#endif
+}
+
 /* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
  * handler in between at worst has one of its scopes counted in the bucket before.                */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    uint32_t  i = t->late_next;
-    uint64_t *bucket = &PERF_BUCKET_(c, d);
+    uint32_t  i = t->late_next % PERF_LATE_;
+    uint32_t *bucket = &PERF_BUCKET_(c, d);
 
-    t->late_next = (i + 1) % PERF_LATE_;
     PERF_ADD_(*t->late[i], 1);
 #if !PERF_TCC_
     __builtin_prefetch(bucket, 1);              /* which will be written                          */
@@ -332,7 +348,8 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_cell_     *c = s->open, *outer;
     uint64_t        end = perf_ticks(), d = end - s->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span)) {
+    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
+                       perf_late_step_(t))) {
         perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
         return;
     }

@@ -30,6 +30,7 @@ typedef enum look_entry {
     LOOK_CELL_AGAIN, LOOK_CELL_WITHIN, LOOK_CELL_MIN, LOOK_CELL_MAX, LOOK_CELL_BUCKETS,
     LOOK_CELL_GAUGE, LOOK_ROOT_WAITS, LOOK_ROOT_CALLS, LOOK_ROOT_OLDER,
     LOOK_BUCKETS_FIRST, LOOK_BUCKETS_ROOM, LOOK_BUCKETS_N,
+    LOOK_BUCKETS_HALVES, LOOK_HALVES_NEXT, LOOK_HALVES_INDEX, LOOK_HALVES_N,
     LOOK_GAUGE_SIZE, LOOK_EVENT_SIZE, LOOK_RETIRED_SIZE, LOOK_RETIRED_NAME,
     LOOK_SPAN_START, LOOK_SPAN_RECORDER, LOOK_SPAN_OPEN, LOOK_SPAN_CELL, LOOK_REGISTRY_OFF,
     LOOK_REGISTRY_LOOPS, LOOK_LOOP_NEXT, LOOK_LOOP_KIND, LOOK_LOOP_FORGOTTEN, LOOK_LOOP_DONE,
@@ -39,15 +40,12 @@ typedef enum look_entry {
 
 enum {
     LOOK_LAYOUT_WORD = 0x66726570,      /* first and last of the table: "perf"                    */
-    LOOK_LAYOUT_VERSION = 1,
-    LOOK_ENTRIES_LEAST = LOOK_REGISTRY_LOOPS,   /* older tables end here: no loops are read       */
+    LOOK_LAYOUT_VERSION = 2,
     LOOK_LAYOUT_MOST = 512,             /* words of a table, of a newer program, too              */
     LOOK_FARTHEST = 65536,              /* bytes: no struct of ours comes near it                 */
     LOOK_NOTE_ANCHOR = 0x50455246, LOOK_NOTE_LAYOUT = 0x50455247,
     LOOK_IMAGES = 256                   /* with marks, in one program                             */
 };
-
-#define LOOK_NO_ENTRY (~(uint64_t)0)                    /* the program's table does not have it   */
 
 typedef struct look_layout {
     uint64_t at[LOOK_ENTRIES];
@@ -163,19 +161,13 @@ PERF_FN void look_images(look_target *t, look_program *p)
 
 /* ---- the table ---- */
 
-/* 1: the program says where its loops are. */
-PERF_FN int look_knows_loops(const look_layout *l)
-{
-    return l->at[LOOK_LOOP_SAMPLES] != LOOK_NO_ENTRY;
-}
-
 /* Is every entry one that may be used?  Sizes and places are small; bits and counts smaller. */
 PERF_FN int look_layout_sane(const look_layout *l)
 {
     size_t i;
 
     for (i = LOOK_BUCKET_BITS; i < LOOK_ENTRIES; i++)
-        if (l->at[i] > LOOK_FARTHEST && !(i >= LOOK_ENTRIES_LEAST && !look_knows_loops(l)))
+        if (l->at[i] > LOOK_FARTHEST)
             return 0;
     return l->at[LOOK_BUCKET_BITS] <= 8 && l->at[LOOK_LATE] <= 16 && l->at[LOOK_LOSSES] <= 16 &&
            l->at[LOOK_SLOT_SIZE] >= 16 && l->at[LOOK_SLOT_CELL] <= l->at[LOOK_SLOT_SIZE] - 8 &&
@@ -183,36 +175,25 @@ PERF_FN int look_layout_sane(const look_layout *l)
            l->at[LOOK_RETIRED_SIZE] >= 24 && l->at[LOOK_NAME_SIZE] >= 24;
 }
 
-/* Entries that an older table does not have become LOOK_NO_ENTRY.  1: it could be read. */
-PERF_FN int look_layout_words(look_target *t, uint64_t at, uint64_t *word)
+PERF_FN int look_layout_gone(look_target *t)
 {
-    const size_t least = (LOOK_ENTRIES_LEAST + 1) * sizeof *word;
-    size_t       i;
-    int          older;
-
-    if (!look_fetch_one(t, at, word, least))
-        return 0;
-    older = word[LOOK_ENTRIES_LEAST] == LOOK_LAYOUT_WORD;
-    if (!older && !look_fetch_one(t, at, word, LOOK_ENTRIES * sizeof *word))
-        return 0;
-    for (i = LOOK_ENTRIES_LEAST; older && i < LOOK_ENTRIES; i++)
-        word[i] = LOOK_NO_ENTRY;
-    return 1;
+    return look_fail(t, "%s keeps its layout in pages that are not there: a core file without "
+                        "them, and the program's file is gone or has changed", t->program);
 }
 
 /* Reads a table; 0: it is none, or one of a layout that is not known here. */
 PERF_FN int look_layout_read(look_target *t, uint64_t at, look_layout *l)
 {
-    uint64_t word[LOOK_ENTRIES];
+    uint64_t head[LOOK_VERSION + 1];
 
-    if (!look_layout_words(t, at, word) || word[LOOK_WORD] != LOOK_LAYOUT_WORD)
-        return look_fail(t, "%s keeps its layout in pages that are not there: a core file without "
-                            "them, and the program's file is gone or has changed", t->program);
-    memcpy(l->at, word, sizeof l->at);
-    if (word[LOOK_VERSION] != LOOK_LAYOUT_VERSION)
+    if (!look_fetch_one(t, at, head, sizeof head) || head[LOOK_WORD] != LOOK_LAYOUT_WORD)
+        return look_layout_gone(t);
+    if (head[LOOK_VERSION] != LOOK_LAYOUT_VERSION)
         return look_fail(t, "%s was built with another layout (%llu) than this tool reads (%d): "
                             "use the perf-ab of its release", t->program,
-                         (unsigned long long)(word[LOOK_VERSION] & 0xffff), LOOK_LAYOUT_VERSION);
+                         (unsigned long long)(head[LOOK_VERSION] & 0xffff), LOOK_LAYOUT_VERSION);
+    if (!look_fetch_one(t, at, l->at, sizeof l->at))
+        return look_layout_gone(t);
     if (!look_layout_sane(l))
         return look_fail(t, "the layout of %s is damaged", t->program);
     return 1;

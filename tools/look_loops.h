@@ -107,8 +107,7 @@ PERF_FN look_loops look_read_loops(look_target *t, const look_program *p)
     int        forgotten;
 
     memset(&all, 0, sizeof all);
-    if (!look_knows_loops(&p->layout) ||
-        !look_fetch_one(t, p->registry + p->layout.at[LOOK_REGISTRY_LOOPS], &at, sizeof at))
+    if (!look_fetch_one(t, p->registry + p->layout.at[LOOK_REGISTRY_LOOPS], &at, sizeof at))
         return all;
     for (; at && seen < LOOK_LOOPS && t->bytes < LOOK_BYTES; at = next, seen++) {
         if (!look_read_loop(t, &p->layout, at, &one, &forgotten, &next))

@@ -281,38 +281,97 @@ PERF_FN size_t look_counts_room(look_reading *r, size_t n)
     return at;
 }
 
-/* The buckets of n cells, with those that are counted later, and the numbers of counters. */
+/* What stands before the counters of a block. */
+typedef struct look_block {
+    uint32_t first, room;
+    uint64_t halves;
+} look_block;
+
+/* Adds to the counters what they have no bits for, as perf_halves_sum_ does. */
+PERF_FN void look_read_halves(look_target *t, const look_layout *l, const look_cell *c,
+                              uint64_t at, uint64_t *count)
+{
+    uint32_t   i, steps, index, halves;
+    uint64_t   next;
+    look_piece piece[3];
+
+    for (steps = 0; at && steps < c->room && t->bytes < LOOK_BYTES; steps++, at = next) {
+        look_piece one = {at + l->at[LOOK_HALVES_NEXT], &next, sizeof next, 0};
+        look_piece two = {at + l->at[LOOK_HALVES_INDEX], &index, sizeof index, 0};
+        look_piece three = {at + l->at[LOOK_HALVES_N], &halves, sizeof halves, 0};
+        piece[0] = one;
+        piece[1] = two;
+        piece[2] = three;
+        look_fetch(t, piece, 3);
+        if (!piece[0].got || !piece[1].got || !piece[2].got)
+            return;
+        i = index - c->first;
+        if (i >= c->room)
+            continue;
+        halves += count[i] >> 31 != (halves & 1);
+        count[i] = (uint64_t)halves << 31 | (count[i] & 0x7fffffff);
+    }
+}
+
+/* The counters of those cells that have some. */
+PERF_FN void look_read_counts(look_target *t, const look_layout *l, look_reading *r,
+                              look_cell **cell, const look_block *block, size_t n)
+{
+    look_piece *piece = (look_piece *)ab_grow(NULL, n, sizeof *piece);
+    uint32_t   *counter;
+    size_t      i, k, some = 0, all = 0;
+
+    for (i = 0; i < n; i++)
+        all += cell[i]->room;
+    counter = (uint32_t *)ab_grow(NULL, all, sizeof *counter);
+    memset(counter, 0, all * sizeof *counter);
+    for (i = all = 0; i < n; all += cell[i++]->room)
+        if (cell[i]->room) {
+            look_piece counts = {cell[i]->buckets_at + l->at[LOOK_BUCKETS_N], counter + all,
+                                 sizeof *counter * cell[i]->room, 0};
+            piece[some++] = counts;
+        }
+    look_fetch(t, piece, some);
+    for (i = all = 0; i < n; i++) {
+        uint64_t *count = r->count + cell[i]->counts;
+        for (k = 0; k < cell[i]->room; k++)
+            count[k] = counter[all++];
+        if (cell[i]->room)
+            look_read_halves(t, l, cell[i], block[i].halves, count);
+    }
+    free(counter);
+    free(piece);
+}
+
+/* The buckets of n cells, and the numbers of counters. */
 PERF_FN void look_read_buckets(look_target *t, const look_layout *l, look_reading *r,
                                look_cell **cell, size_t n)
 {
-    look_piece *piece = (look_piece *)ab_grow(NULL, 2 * n, sizeof *piece);
-    uint32_t   *head = (uint32_t *)ab_grow(NULL, 2 * n, sizeof *head);
+    look_piece *piece = (look_piece *)ab_grow(NULL, 3 * n, sizeof *piece);
+    look_block *block = (look_block *)ab_grow(NULL, n, sizeof *block);
     uint64_t   *gauge = (uint64_t *)ab_grow(NULL, 6 * n, sizeof *gauge);
     size_t      i, some = 0;
 
     for (i = 0; i < n; i++) {
-        look_piece first = {cell[i]->buckets_at + l->at[LOOK_BUCKETS_FIRST], &head[2 * i], 4, 0};
-        look_piece room = {cell[i]->buckets_at + l->at[LOOK_BUCKETS_ROOM], &head[2 * i + 1], 4, 0};
-        piece[2 * i] = first;
-        piece[2 * i + 1] = room;
+        const uint64_t at = cell[i]->buckets_at;
+        look_piece     first = {at + l->at[LOOK_BUCKETS_FIRST], &block[i].first, 4, 0};
+        look_piece     room = {at + l->at[LOOK_BUCKETS_ROOM], &block[i].room, 4, 0};
+        look_piece     halves = {at + l->at[LOOK_BUCKETS_HALVES], &block[i].halves, 8, 0};
+        piece[3 * i] = first;
+        piece[3 * i + 1] = room;
+        piece[3 * i + 2] = halves;
     }
-    look_fetch(t, piece, 2 * n);
+    look_fetch(t, piece, 3 * n);
     for (i = 0; i < n; i++) {
         cell[i]->room = 0;
-        if (!cell[i]->buckets_at || !piece[2 * i].got || !piece[2 * i + 1].got ||
-            head[2 * i + 1] > LOOK_ROOM)
+        if (!cell[i]->buckets_at || !piece[3 * i].got || !piece[3 * i + 1].got ||
+            !piece[3 * i + 2].got || block[i].room > LOOK_ROOM)
             continue;
-        cell[i]->first = head[2 * i];
-        cell[i]->room = head[2 * i + 1];
+        cell[i]->first = block[i].first;
+        cell[i]->room = block[i].room;
         cell[i]->counts = look_counts_room(r, cell[i]->room);
     }
-    for (i = 0; i < n; i++)                     /* after the room has found its place             */
-        if (cell[i]->room) {
-            look_piece counts = {cell[i]->buckets_at + l->at[LOOK_BUCKETS_N],
-                                 r->count + cell[i]->counts, 8 * (size_t)cell[i]->room, 0};
-            piece[some++] = counts;
-        }
-    look_fetch(t, piece, some);
+    look_read_counts(t, l, r, cell, block, n);
     for (i = some = 0; i < n; i++)
         if (cell[i]->gauge.at) {
             look_piece numbers = {cell[i]->gauge.at, &gauge[6 * i], 48, 0};
@@ -327,7 +386,7 @@ PERF_FN void look_read_buckets(look_target *t, const look_layout *l, look_readin
         g->n = piece[some++].got ? g->n : 0;
     }
     free(piece);
-    free(head);
+    free(block);
     free(gauge);
 }
 
@@ -564,8 +623,8 @@ PERF_FN void look_read_thread(look_target *t, const look_program *p, const look_
         for (j = 0; j < p->layout.at[LOOK_LATE]; j++) {
             look_cell     *c = &r->cell[i];
             const uint64_t from = c->buckets_at + p->layout.at[LOOK_BUCKETS_N];
-            if (c->room && k->late[j] >= from && k->late[j] < from + 8 * (uint64_t)c->room)
-                r->count[c->counts + (k->late[j] - from) / 8]++;
+            if (c->room && k->late[j] >= from && k->late[j] < from + 4 * (uint64_t)c->room)
+                r->count[c->counts + (k->late[j] - from) / 4]++;
         }
     look_link(r, k);
     if (look_fetch_one(t, k->at + p->layout.at[LOOK_RECORDER_OPEN], &inner, 8))

@@ -1,6 +1,7 @@
 /* places.c - five thousand places of a thread with durations of every size: the pages that they take stay few, as
  * blocks of counters that one has outgrown serve another, and no count comes to the wrong one, also for a thread
- * that reads meanwhile.  The clock is the test's own. */
+ * that reads meanwhile.  Billions of durations are as many as a histogram of 64-bit counters has, with a signal
+ * handler that records as well.  The clock is the test's own. */
 #define _GNU_SOURCE 1
 #include <stdint.h>
 static uint64_t now(void);
@@ -8,7 +9,9 @@ static uint64_t now(void);
 #include "rows.h"
 #include "inside.h"
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 
 #define PLACES 5000
 #define CALLS  200                              /* of each place                                  */
@@ -65,7 +68,7 @@ static double resident_megabytes(void)
 
 static void test_pages(void)
 {
-    const double most = 11;
+    const double most = 7;
     double       before, grown;
     uint64_t     calls, buckets, wrong = 0, d;
     int          i, turn;
@@ -135,6 +138,132 @@ static void test_reader(void)
     perf_reset();
 }
 
+#define FULL   8                                /* places with billions of calls                   */
+#define LEAPS  3000
+#define LEAP   (UINT64_C(1) << 30)
+
+static uint64_t planted, handled;
+
+static void handler(int sig)
+{
+    uint64_t was = ticks;
+
+    (void)sig;
+    {
+        PERF_SCOPE("handler");
+        ticks += 24;
+    }
+    ticks = was;
+    handled++;
+}
+
+/* What a reader sees of such a place never falls, and is at no time half a counter's range off. */
+static void *read_them(void *none)
+{
+    uint64_t last[FULL] = {0}, before, after, buckets, other, wrong = 0, reads = 0;
+    int      i = 0;
+
+    (void)none;
+    while (__atomic_load_n(&current, __ATOMIC_ACQUIRE) >= 0) {
+        i = (i + 1) % FULL;
+        before = core_name_calls(id[i], &buckets);
+        after = core_name_calls(id[i], &other);
+        wrong += buckets + 10 < last[i] || buckets + LEAP + 10 < before || buckets > after + LEAP + 10;
+        last[i] = buckets;
+        reads++;
+    }
+    CHECK(!wrong, "%lu of %lu readings of full counters", (unsigned long)wrong, (unsigned long)reads);
+    return NULL;
+}
+
+/* Durations by the billion into a few places; as many into histograms. */
+static void leap(perf_hist *truth, int leaps)
+{
+    uint64_t d;
+    uint32_t times;
+    int      i;
+
+    for (; leaps; leaps--) {
+        i = (int)(draw() % FULL);
+        d = duration();
+        times = (uint32_t)(draw() % LEAP);
+        call(i, d);
+        core_calls_more(id[i], d, times);
+        call(i, d);                             /* comes to the counters' turn                    */
+        perf_hist_add_n(&truth[i], d, UINT64_C(2) + times);
+        planted += UINT64_C(2) + times;
+    }
+}
+
+static void compare(const perf_hist *truth)
+{
+    static const double q[] = {0.5, 0.95, 0.99};
+    uint64_t            calls, buckets;
+    double              seen[3], is[3];
+    int                 i, k;
+
+    for (i = 0; i < FULL; i++) {
+        row r = row_of(name[i], "scope");
+        calls = core_name_calls(id[i], &buckets);
+        CHECK(calls == perf_hist_count(&truth[i]) && calls == buckets, "%s: %lu calls, %lu in buckets, seed %lu",
+              name[i], (unsigned long)calls, (unsigned long)buckets, (unsigned long)seed);
+        (void)perf_hist_quantiles(&truth[i], q, 3, is);
+        seen[0] = r.p50;
+        seen[1] = r.p95;
+        seen[2] = r.p99;
+        for (k = 0; k < 3; k++)
+            CHECK(seen[k] <= is[k] * 1.02 && seen[k] >= is[k] * 0.98, "%s: quantile %g is %g, not %g", name[i],
+                  q[k], seen[k], is[k]);
+    }
+}
+
+static void test_full(void)
+{
+    static perf_hist truth[FULL];
+    struct itimerval often, never;
+    pthread_t        reader;
+    sigset_t         alarm_only;
+    uint64_t         calls, buckets;
+    int              i;
+
+    memset(&often, 0, sizeof often);
+    memset(&never, 0, sizeof never);
+    often.it_value.tv_usec = often.it_interval.tv_usec = 50;
+    for (i = 0; i < FULL; i++) {
+        call(i, 24);
+        id[i] = core_scope_id(name[i]);
+    }
+    handler(0);
+    perf_reset();
+    handled = 0;
+    current = 0;
+    (void)sigemptyset(&alarm_only);
+    (void)sigaddset(&alarm_only, SIGALRM);
+    (void)pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);        /* the reader's                   */
+    CHECK(!pthread_create(&reader, NULL, read_them, NULL), "no thread");
+    (void)pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+    (void)signal(SIGALRM, handler);
+#ifdef CORE_ADDS_AT_ONCE
+    (void)setitimer(ITIMER_REAL, &often, NULL);
+#endif
+    leap(truth, LEAPS);
+    (void)setitimer(ITIMER_REAL, &never, NULL);
+    (void)signal(SIGALRM, SIG_IGN);
+    __atomic_store_n(&current, -1, __ATOMIC_RELEASE);
+    (void)pthread_join(reader, NULL);
+    compare(truth);
+    calls = core_calls("handler", &buckets);
+    CHECK(calls == buckets && (calls == handled || calls + core_uncounted() == handled),
+          "handler: %lu calls, %lu in buckets, %lu", (unsigned long)calls, (unsigned long)buckets,
+          (unsigned long)handled);
+    printf("%.1e durations, %lu of a handler\n", (double)planted, (unsigned long)handled);
+    perf_reset();                               /* counters that have been full begin again       */
+    memset(truth, 0, sizeof truth);
+    leap(truth, LEAPS / 10);
+    compare(truth);
+    perf_reset();
+}
+
 int main(void)
 {
     int i;
@@ -142,6 +271,7 @@ int main(void)
     (void)prctl(41, 1, 0, 0, 0);                /* PR_SET_THP_DISABLE: pages are of one size      */
     for (i = 0; i < PLACES; i++)
         sprintf(name[i], "place %d", i);
+    test_full();
     test_reader();
     test_pages();
     return check_done();
