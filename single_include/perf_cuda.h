@@ -395,7 +395,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
- *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them     */
+ *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
+ *   perf_smaller_, perf_larger_, perf_between_  of counts                                        */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -454,6 +455,25 @@ PERF_FN int perf_is_duration_(double x)
     return perf_is_finite_(x) && x > 0.0;
 }
 
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
+}
+
 /* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
 PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 {
@@ -488,7 +508,7 @@ PERF_END_DECLS
 #endif /* PERF_BASE_H */
 /* ==== perf.h, continued ==== */
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf.h: found another or an older perf_base.h; keep all files of one release together"
+#error "perf.h: found another or an older perf_base.h; keep files of one release together"
 #endif
 
 /* >>config: these, and those of the rooms ------------------------------------------------------ */
@@ -946,6 +966,9 @@ typedef struct perf_ab_opts {           /* zero = default                       
     void          *user;                /* before(user, variant); may not throw; NULL: nothing    */
     double   min_seconds;               /* no answer before, so that no warm-up decides; 0 -> 0.5 */
                                         /* or half of max_seconds; < 0: as soon as it is decided  */
+    perf_rule also;                     /* a second rule, on a count, which has to hold, too;     */
+                                        /* all zero: none.  PERF_EINVAL: on no count, or the loop */
+                                        /* does not count (perf_counters_loop)                    */
 } perf_ab_opts;
 
 typedef struct perf_ab_result {
@@ -970,6 +993,9 @@ typedef struct perf_ab_result {
     double       turns_ratio;           /* candidate / baseline in turns without leads; 0: the    */
                                         /* verdict's is that, as leads were not needed            */
     int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
+    int          parts;                 /* 2: there are two rules, and verdict is the worse part; */
+                                        /* 0: there is one                                        */
+    perf_verdict part[2];               /* by opts.accept.rule, by opts.also                      */
 } perf_ab_result;
 
 typedef perf_loop perf_ab;              /* one that answers: which of two is faster?          */
@@ -1009,6 +1035,10 @@ typedef struct perf_race_entry {
     double       behind;                /* typical ratio to the best one, 1 for itself            */
     int          within_noise;          /* 1: not shown to be slower than the best one            */
     double       control_ratio;         /* to variant 0 after longer leads; 0: none               */
+    double       counted[4];            /* instructions, cycles, branches, branch misses of an    */
+                                        /* iteration; NaN: that is missing; all 0: none counted   */
+    int          parts;                 /* as in perf_ab_result                                   */
+    perf_verdict part[2];
 } perf_race_entry;
 
 typedef struct perf_race_result {
@@ -1087,13 +1117,23 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 #elif PERF_LOOP_IS_HERE_        /* perf_loop.h has them                                           */
 #define PERF_ENGINE_SEEN_(name, symbol) PERF_FN const perf_loop_engine_ *name(void);
 #else
-#define PERF_ENGINE_OUT_ PERF_ATTR_((__visibility__("hidden")))
+/* One word of data in the program wants the symbol: the linker says in one line what to do. */
+#if defined(__PIC__) && !defined(__PIE__)   /* a shared library would say it when it is loaded    */
+#define PERF_ENGINE_HIDDEN_(symbol) "\n.hidden " symbol
+#else
+#define PERF_ENGINE_HIDDEN_(symbol)
+#endif
 #define PERF_ENGINE_SEEN_(name, symbol)                                                           \
-    extern const perf_loop_engine_ *const PERF_CAT_(name, at_) __asm__(PERF_SYM_(symbol))         \
-        PERF_ENGINE_OUT_;                                                                         \
+    extern const perf_loop_engine_ *const *const PERF_CAT_(name, at_) __asm__(#name "at_")        \
+        PERF_ATTR_((__visibility__("hidden")));                                                   \
     PERF_FN const perf_loop_engine_ *name(void)                                                   \
     {                                                                                             \
-        return PERF_CAT_(name, at_);                                                              \
+        __asm__ __volatile__(".ifndef " #name "at_\n.pushsection .data.rel.ro.perf_h,\"awG\","    \
+                             "%%progbits," #name "at_,comdat\n.balign 8\n.weak " #name "at_\n"    \
+                             ".hidden " #name "at_\n.type " #name "at_, %%object\n" #name         \
+                             "at_:\n.quad " symbol PERF_ENGINE_HIDDEN_(symbol)                    \
+                             "\n.popsection\n.endif\n" : :);                                      \
+        return *PERF_CAT_(name, at_);                                                             \
     }
 #endif
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
@@ -2568,9 +2608,23 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
- *   perf_process_id_  who is running; perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_,
- *       perf_mmap_, perf_dlopen_: of the system
+ *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
+ *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
+
+/* Who is running: unique among the threads of the system while the thread lives. */
+PERF_COLD_FN_ uint32_t perf_thread_id_(void)
+{
+#if PERF_SYS_GETTID_
+    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
+#elif defined(_WIN32)
+    return PERF_CAST_(uint32_t, perf_win_tid_());
+#elif PERF_TCC_
+    return 1;
+#else
+    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &PERF_ERRNO_) >> 3) | 1u;
+#endif
+}
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -3081,7 +3135,7 @@ PERF_END_DECLS
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
- *   perf_buckets_, PERF_LATE_  durations of a cell, and how many of them are counted later
+ *   perf_buckets_, perf_halves_, PERF_LATE_  durations of a cell, how many are counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
@@ -3213,12 +3267,20 @@ typedef struct perf_cell_ {
 } perf_cell_;
 #define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
 
+/* A bucket with more durations than its counter's 32 bits hold.  `halves` counts in 2^31, as of the
+ * last look of perf_halves_look_; its lowest bit was the counter's highest one then.             */
+typedef struct perf_halves_ {
+    struct perf_halves_ *next;  /* of the same block                                              */
+    uint32_t             index, halves;
+} perf_halves_;
+
 /* Counters of a cell, as many as its durations need.  A block that is outgrown serves another cell
  * of its thread later, so readers look again whose it is; `room` stays.                          */
 typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
     struct perf_buckets_ *spare;        /* the next block that no cell has                        */
-    uint64_t n[1];              /* [room]                                                         */
+    perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
+    uint32_t n[1];              /* [room]                                                         */
 } perf_buckets_;
 #define PERF_BLOCK_SIZES_ 28    /* see perf_block_size_                                           */
 
@@ -3267,11 +3329,11 @@ typedef struct perf_known_ {
 /* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child
  * finds all of it zero (MADV_WIPEONFORK), and `seen` NULL sends it to the cold path.             */
 typedef struct perf_recorder_ {
-    uint64_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
+    uint32_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
     perf_cell_ **seen;          /* cells by caller and name, see perf_seen_at_; NULL: cold path  */
     uint32_t     seen_mask;     /* bytes                                                          */
-    uint32_t     late_next;     /* where in `late`                                                */
+    uint32_t     late_next;     /* durations: where in `late`; 2^31: see perf_halves_look_        */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
     uint64_t     ring_next;     /* bytes given out so far: a signal handler may be writing, too   */
@@ -3320,12 +3382,13 @@ typedef struct perf_recorder_ {
     perf_known_  known[64];
     perf_cell_  *roots;                         /* of idle fibres, by kin                         */
     perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
-    uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
+    uint32_t     waste;                         /* takes what leaves an unused place of `late`    */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
     perf_buckets_ *spare[PERF_BLOCK_SIZES_];    /* outgrown blocks, by size                       */
+    void        *worker;                        /* its counters, of perf_counters.h; NULL: none   */
 } perf_recorder_;
 
 /* ---- all images of the process ---- */
@@ -3692,8 +3755,8 @@ enum {                          /* what a mark is                               
  *   PERF_NO_JUMP_  no goto into the block past a scope
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
- *   PERF_BUCKET_INDEX_, PERF_BUCKET_  the counter of a duration
- *   perf_bucket_add_  counts one, up to PERF_LATE_ scopes later; PERF_ADD_, PERF_PEEK_  a counter
+ *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
+ *       scopes later, after perf_late_step_; PERF_ADD_, PERF_PEEK_  a counter
  *   perf_event_at_  of the ring; perf_ring_take_, perf_entry_  room and one entry
  *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records
  *   PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE                                         */
@@ -3702,7 +3765,7 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope ---- */
 
-/* A 64-bit counter that only its thread writes and reports read: one instruction, also without
+/* A counter that only its thread writes and reports read: one instruction, also without
  * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
  * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
 #if PERF_TSAN_
@@ -3712,10 +3775,14 @@ enum {                          /* what a mark is                               
 #define PERF_PEEK_(x)   (x)
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
 #define PERF_ADD_ASM_
-#define PERF_ADD_(x, n) perf_add_(&(x), n)
-PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
+#define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
+PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
 {
-    __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
+    if (wide)
+        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
+    else
+        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
+                              : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else
 #define PERF_ADD_(x, n) ((void)((x) += (n)))
@@ -3724,7 +3791,7 @@ PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
 
 /* The counter of a duration. */
 #define PERF_BUCKET_(cell, ticks)                                                                 \
-    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
+    (*PERF_PTR_(uint32_t *, (cell)->bucket + 4 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
 #define PERF_BUCKET_INDEX_(ticks)                                                                 \
     (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
@@ -3783,14 +3850,26 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
         perf_core_known_()->event(t, start, what);
 }
 
+/* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
+PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
+{
+#if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    int half;
+
+    __asm__("addl $1, %0" : "+m"(t->late_next), "=@ccs"(half) : : "cc");
+    return half;
+#else
+    return (t->late_next += 1) >> 31 != 0;
+#endif
+}
+
 /* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
  * handler in between at worst has one of its scopes counted in the bucket before.                */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    uint32_t  i = t->late_next;
-    uint64_t *bucket = &PERF_BUCKET_(c, d);
+    uint32_t  i = t->late_next % PERF_LATE_;
+    uint32_t *bucket = &PERF_BUCKET_(c, d);
 
-    t->late_next = (i + 1) % PERF_LATE_;
     PERF_ADD_(*t->late[i], 1);
 #if !PERF_TCC_
     __builtin_prefetch(bucket, 1);              /* which will be written                          */
@@ -3811,7 +3890,8 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_cell_     *c = s->open, *outer;
     uint64_t        end = perf_ticks(), d = end - s->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span)) {
+    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
+                       perf_late_step_(t))) {
         perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
         return;
     }
@@ -4197,12 +4277,13 @@ typedef struct perf_slot_ {
 } perf_slot_;
 
 /* Where durations come from that are not scopes of threads.  collect hands over what is known by
- * now, before each report and trace; report writes its own lines under the table; reset forgets.
+ * now, before each report and trace; report writes its own lines under the table, or members of the
+ * JSON report; reset forgets.
  * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
 typedef struct perf_source_ {
     struct perf_source_ *next;
     void (*collect)(struct perf_registry_ *);
-    void (*report)(struct perf_out_ *);
+    void (*report)(struct perf_out_ *, int json);       /* 1: members of an object                */
     void (*reset)(void);
     void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
 } perf_source_;
@@ -4301,7 +4382,7 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        heard_cupti;        /* 1: somebody looks at PERF_CUPTI                        */
+    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS        */
 } perf_registry_;
 
 PERF_END_DECLS
@@ -4315,20 +4396,15 @@ PERF_BEGIN_DECLS
 
 /* >>clock ------------------------------------------------------------------------------------- */
 
-#define PERF_CLOCK_LIST_(X)                                                                       \
-    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
-    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
-    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
-    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
-    X(PERF_CLOCK_STANDS, 32u, "the system's clock stands still: a tick is shown as a nanosecond")
-
-#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
-/* The bits of perf_clock_info.warnings. */
+/* The bits of perf_clock_info.warnings; the report has a sentence for each.                      */
 typedef enum perf_clock_warning {
-    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
-    PERF_CLOCK_OK = 0
+    PERF_CLOCK_OK = 0,
+    PERF_CLOCK_NOT_INVARIANT = 1,       /* the counter changes speed: clock_gettime used instead  */
+    PERF_CLOCK_BACKWARDS = 4,           /* the clock was seen going backwards                     */
+    PERF_CLOCK_ROUGH = 8,               /* calibrated for too short: worse than 0.1 %             */
+    PERF_CLOCK_MIXED = 16,              /* files of this program disagree about PERF_CLOCK        */
+    PERF_CLOCK_STANDS = 32              /* the system's clock stands still: a tick is 1 ns        */
 } perf_clock_warning;
-#undef PERF_CLOCK_ENUM_
 
 typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
@@ -4347,9 +4423,6 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks);
 
 /* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
 PERF_FN perf_clock_info perf_clock(void);
-
-/* English text of one warning bit; never NULL. */
-PERF_FN const char *perf_clock_warning_text(uint32_t bit);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
@@ -4489,16 +4562,6 @@ PERF_COLD_FN_ int perf_counter_invariant_(void)
 
 /* ---- the clock's quality ---- */
 
-#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
-    if (warning & bit)                                                                            \
-        return text;
-PERF_FN const char *perf_clock_warning_text(uint32_t warning)
-{
-    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
-    return "no warning";
-}
-#undef PERF_CLOCK_TEXT_
-
 #if PERF_ARCH_X86_
 #define PERF_COUNTER_NAME_ "tsc"
 #elif defined(__aarch64__)
@@ -4626,7 +4689,7 @@ PERF_BEGIN_DECLS
 
 #if PERF_ONE_CORE_
 #define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
-#define PERF_LAYOUT_VERSION_ 1
+#define PERF_LAYOUT_VERSION_ 2
 #if defined(__aarch64__)
 #define PERF_NOTE_ADDRESS_  "%0"
 #define PERF_NOTE_OPERAND_(object) "S"(object)
@@ -4664,8 +4727,9 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Of a process that runs, a cell's counters are its own if it has the
- * same `count` and `buckets` after they were read: an outgrown block serves another cell later.
+ * that is gone becomes ~0.  Version 2: counters have 32 bits, see perf_halves_sum_.  Of a process
+ * that runs, a cell's counters are its own if it has the same `count` and `buckets` after they were
+ * read: an outgrown block serves another cell later.
  * Writable, as core files leave out the pages that nobody can write.                             */
 PERF_COLD_FN_ void perf_layout_note_(void)
 {
@@ -4711,6 +4775,8 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_cell_, of.root.again_open),
         __builtin_offsetof(perf_cell_, of.root.older), __builtin_offsetof(perf_buckets_, first),
         __builtin_offsetof(perf_buckets_, room), __builtin_offsetof(perf_buckets_, n),
+        __builtin_offsetof(perf_buckets_, halves), __builtin_offsetof(perf_halves_, next),
+        __builtin_offsetof(perf_halves_, index), __builtin_offsetof(perf_halves_, halves),
         sizeof(perf_gauge_), sizeof(perf_event_), sizeof(perf_retired_),
         __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
         __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
@@ -4771,37 +4837,17 @@ PERF_FN perf_status perf_error(void);
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_  cells: owner only
+ *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
  *   perf_ring_dropped_, perf_ring_unsent_  events that are gone; perf_stream_flush_  writes one
- *       ring (lock held); perf_source_add_, perf_sources_collect_  durations from elsewhere
+ *       ring (lock held)
  *   perf_spent_since_  use of the process, of a thread; perf_member_ours_  a child of this process
- *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
+ *   perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
- *       do not let go
- *   perf_thread_id_  as the system has it                                                        */
+ *       do not let go                                                                            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* The smaller and the larger of two counts. */
-PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
-
-PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
-{
-    return one < other ? other : one;
-}
-
-/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
-PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
-{
-    if (ticks >> 63)
-        return least;
-    return perf_larger_(perf_smaller_(ticks, most), least);
-}
 
 /* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
 PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
@@ -5062,20 +5108,6 @@ PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
     t->pooled += bytes;
     perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
     return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
-}
-
-/* Who is running: unique among the threads of the system while the thread lives. */
-PERF_COLD_FN_ uint32_t perf_thread_id_(void)
-{
-#if PERF_SYS_GETTID_
-    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
-#elif defined(_WIN32)
-    return PERF_CAST_(uint32_t, perf_win_tid_());
-#elif PERF_TCC_
-    return 1;
-#else
-    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
-#endif
 }
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
@@ -5460,6 +5492,14 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
 
 #define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
 
+PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
+{
+    perf_halves_ *h;
+
+    for (h = b->halves; h; h = h->next)
+        PERF_SET_(&h->halves, 0u);
+}
+
 /* Empties a cell; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
@@ -5473,8 +5513,12 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
     PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
     if (c->of.calls.gauge)
         PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
-    for (i = 0; c->buckets && i < c->buckets->room; i++)
-        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
+    if (!c->buckets)
+        return;
+    perf_halves_clear_(c->buckets);
+    for (i = 0; i < c->buckets->room; i++)
+        PERF_REL_(&c->buckets->n[i], 0u);
+    perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
 }
 
 /* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
@@ -5984,32 +6028,33 @@ PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
     return steps - 1 + 4 * octave;
 }
 
-#define PERF_BLOCK_HEAD_ 2              /* counters that its header takes the place of            */
+#define PERF_BLOCK_HEAD_  6             /* counters that its header takes the place of            */
+#define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
 
 /* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
  * Whoever still reads the former sees a change no later than that it has another owner: hence the
  * stores with release.                                                                           */
 PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
 {
-    uint32_t       units = (counters + PERF_BLOCK_HEAD_ + 7) / 8, i;
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1, i;
     uint32_t       size = perf_block_size_(&units);
     perf_buckets_ *b = t->spare[size];
 
     if (!b) {
         b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
         if (b)
-            b->room = 8 * units - PERF_BLOCK_HEAD_;
+            b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
         return b;
     }
     t->spare[size] = b->spare;
     for (i = 0; i < b->room; i++)
-        PERF_REL_(&b->n[i], UINT64_C(0));
+        PERF_REL_(&b->n[i], 0u);
     return b;
 }
 
 PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
 {
-    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / 8;
+    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / PERF_BLOCK_COUNTERS_;
     uint32_t size = perf_block_size_(&units);
 
     b->spare = t->spare[size];
@@ -6022,10 +6067,11 @@ PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
     perf_buckets_ *old = c->buckets;
-    uint64_t      *to;
+    uint32_t      *to;
     uint32_t       i, k;
 
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, b->first));
+    PERF_REL_(&b->halves, old ? old->halves : PERF_NULL_);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
     for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
         to = &b->n[old->first + i - b->first];
         for (k = 0; k < PERF_LATE_; k++)
@@ -6042,6 +6088,54 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buc
 PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
 {
     return b && index - b->first < b->room;
+}
+
+/* Remembers that a counter has come to the next half of its range, if it has. */
+PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
+{
+    const uint64_t birth = PERF_GET_(&t->birth);
+    perf_halves_  *h = b->halves;
+    uint32_t       halves;
+
+    while (h && h->index != b->first + i)
+        h = h->next;
+    halves = h ? h->halves : 0;
+    if (PERF_GET_(&b->n[i]) >> 31 == (halves & 1))
+        return;
+    if (!h) {
+        h = PERF_CAST_(perf_halves_ *, perf_room_(t, sizeof *h));
+        if (!h) {                               /* calls and sums have them, percentiles do not   */
+            perf_fail_(t->home, PERF_ENOMEM);
+            return;
+        }
+        h->index = b->first + i;
+        h->next = b->halves;
+        PERF_REL_(&b->halves, h);
+    }
+    PERF_SET_(&h->halves, halves + 1);
+    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the counters      */
+        PERF_SET_(&h->halves, 0u);
+}
+
+/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
+ * none comes to another half of its range twice between two looks.                               */
+PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
+{
+    perf_cell_ *first, *c;
+    uint32_t    id, i;
+
+    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
+        return;
+    for (id = 0; id < t->room; id++) {
+        first = c = t->cell[id];
+        if (c)
+            do
+                for (i = 0; c->buckets && i < c->buckets->room; i++)
+                    perf_halves_keep_(t, c->buckets, i);
+            while ((c = c->kin) != first);
+    }
+    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
+    perf_grow_end_(t);
 }
 
 /* A counter for this index beside those there are; 0: no memory. */
@@ -6140,33 +6234,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
-typedef struct perf_seen_ {     /* the number or the text of an instant                           */
-    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
-    double   value;
-    char     text[PERF_TEXT_MAX_ + 1];
-} perf_seen_;
-
-/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
- * read.  Returns how many entries it has; 0: there is none.                                      */
-PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
-{
-    uint32_t n = 0;
-
-    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
-        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
-        return 0;
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
-    m->name = PERF_CAST_(uint32_t, e->what >> 8);
-    m->value = perf_from_bits_(e->start);
-    do
-        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
-           (e[n].what & 0xff) == PERF_REMARK_REST_);
-    m->text[PERF_TEXT_MAX_] = '\0';
-    return n;
-}
-
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
@@ -6185,7 +6252,7 @@ PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    uint64_t most = (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1;
+    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
     uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
 
@@ -6219,6 +6286,14 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
     perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
 }
 
+/* Counts a duration in its bucket, at once. */
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)], 1);
+    if (PERF_UNLIKELY_(perf_late_step_(t)))
+        perf_halves_look_(t);
+}
+
 /* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
                                         uint64_t end)
@@ -6228,7 +6303,7 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
     if (in) {
         PERF_ADD_(c->count, 1);
         PERF_ADD_(c->sum, d);
-        PERF_ADD_(PERF_BUCKET_(c, in), 1);
+        perf_cell_count_(t, c, in);
     } else {
         perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
     }
@@ -6306,7 +6381,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
 
     if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
-        d > c->of.calls.max)
+        d > c->of.calls.max || perf_late_step_(t))
         return 0;
     c->again_open--;
     perf_deeper_(t, ~UINT64_C(0));
@@ -6904,7 +6979,8 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 
     if (PERF_LIKELY_(seen && l->calls == open->count && l->open == open))
         c = *perf_seen_at_(t, seen, open, id);
-    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id || d - c->low > c->span)) {
+    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id ||
+                       d - c->low > c->span || perf_late_step_(t))) {
         perf_lap_slow_(l, site, now);
         return;
     }
@@ -7187,35 +7263,6 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
-/* ---- durations from elsewhere: a device, another clock ---- */
-
-/* Adds it once; later calls with the same object do nothing. */
-PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
-{
-    perf_source_ *p;
-
-    if (!perf_lock_(r))
-        return;
-    for (p = r->sources; p && p != s; p = p->next) {
-    }
-    if (!p) {
-        s->next = r->sources;
-        PERF_REL_(&r->sources, s);
-    }
-    perf_unlock_(r);
-}
-
-PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
-{
-    perf_source_ *s;
-
-    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
-    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
-        if (s->collect)
-            s->collect(r);
-}
-
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
  * sees to it that one thread at a time writes.  NULL without memory.                             */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
@@ -7246,6 +7293,7 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
+ *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_, perf_sort_  a kind in words; a sort
@@ -7364,20 +7412,33 @@ PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
     return room;
 }
 
+/* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
+PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
+{
+    if (n >> 31 != (halves & 1))
+        halves++;
+    return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
+}
+
 /* One of them, with what is still to be counted. */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
 {
     perf_buckets_ *b;
+    perf_halves_  *h;
     uint64_t       n;
-    uint32_t       i, k;
+    uint32_t       i, k, halves;
 
     do {
         b = PERF_ACQ_(&c->buckets);
         i = index - PERF_ACQ_(&b->first);
-        n = i < b->room ? PERF_ACQ_(&b->n[i]) : 0;
+        h = PERF_ACQ_(&b->halves);
+        while (h && h->index != index)
+            h = h->next;
+        halves = h ? PERF_GET_(&h->halves) : 0;
+        n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
         for (k = 0; k < PERF_LATE_; k++)
             n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
-    } while (PERF_ACQ_(&c->buckets) != b);
+    } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
     return n;
 }
 
@@ -7461,6 +7522,35 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
     row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
     row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+}
+
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
 }
 
 PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
@@ -7743,10 +7833,37 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  * Memory that is returned is PERF_FREE'd by the caller; perf_events_each_ takes a lock.
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
- *   perf_zone_, perf_zone_at_  one event, decoded
+ *   perf_zone_, perf_zone_at_  one event, decoded; perf_seen_, perf_remark_read_  an instant
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
+    double   value;
+    char     text[64];
+} perf_seen_;
+
+/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
+ * read.  Returns how many entries it has; 0: there is none.                                      */
+PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
+{
+    uint32_t n = 0;
+
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
+        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
+        return 0;
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
+    m->name = PERF_CAST_(uint32_t, e->what >> 8);
+    m->value = perf_from_bits_(e->start);
+    do
+        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
+           (e[n].what & 0xff) == PERF_REMARK_REST_);
+    m->text[sizeof m->text - 1] = '\0';
+    return n;
+}
 
 /* A thread's events as they were at one moment, newest first. */
 typedef struct perf_events_ {
@@ -8972,10 +9089,6 @@ PERF_FN double perf_hist_std(const perf_hist *h);
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
 
-/* n quantiles, in any order, in one pass.  PERF_ENODATA: empty, out[] all PERF_HIST_NO_DATA.
- * PERF_EINVAL: some q outside [0, 1] (its out is PERF_HIST_NO_DATA, the others are answered).    */
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out);
-
 /* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
  * the distribution function.  0 for NaN.                                                         */
 PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value);
@@ -9956,7 +10069,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
-/* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
+/* Sums of up to 256 blocks of counters: what a quantile needs to find its bucket. */
 typedef struct perf_hist_scan_ {
     perf_hist_shape_ shape;
     size_t           first, end, block;     /* counters; `block` of them per sum                  */
@@ -10024,70 +10137,42 @@ PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
     return perf_greater_(perf_lesser_(t, n), 1);
 }
 
-/* Where the walk for several quantiles is: `below` values lie before block k. */
-typedef struct perf_hist_at_block_ {
-    size_t   k;
-    uint64_t below;
-} perf_hist_at_block_;
-
-/* The value of a rank in 1..total, in integers of the histogram.  Ascending ranks are one walk. */
-PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank,
-                                perf_hist_at_block_ *at)
+/* The value of a rank in 1..total, in integers of the histogram. */
+PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank)
 {
-    uint64_t under = perf_hist_peek_(h)->under, width, lower;
-    size_t   i, end;
+    uint64_t under = perf_hist_peek_(h)->under, below = under, width, lower;
+    size_t   i, end, block = 0;
 
     if (rank == s->total)
         return s->max;
     if (rank == 1 || rank <= under)
         return s->min;
-    if (rank <= at->below) {                    /* not ascending: start again                     */
-        at->k = 0;
-        at->below = under;
-    }
-    while (at->k < s->blocks && rank - at->below > s->sums[at->k])
-        at->below += s->sums[at->k++];
-    if (at->k == s->blocks)
+    while (block < s->blocks && rank - below > s->sums[block])
+        below += s->sums[block++];
+    if (block == s->blocks)
         return s->max;                          /* above the range                                */
-    i = s->first + at->k * s->block;
+    i = s->first + block * s->block;
     end = i + s->block;
     if (end > s->end)
         end = s->end;
-    i = perf_hist_walk_(h, &s->shape, i, end, at->below, rank);
+    i = perf_hist_walk_(h, &s->shape, i, end, below, rank);
     lower = perf_hist_lower_(&s->shape, i, &width);
     return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
                          s->max);
 }
 
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out)
-{
-    perf_hist_scan_     s;
-    perf_hist_at_block_ at = PERF_ZERO;
-    perf_status         status = PERF_OK;
-    size_t              i;
-
-    if (!h || (n && (!q || !out)))
-        return PERF_EINVAL;
-    perf_hist_scan_blocks_(h, &s);
-    at.below = perf_hist_peek_(h)->under;
-    if (s.total == 0)
-        status = PERF_ENODATA;
-    for (i = 0; i < n; i++) {
-        out[i] = PERF_HIST_NO_DATA;
-        if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0)
-            status = PERF_EINVAL;
-        else if (s.total)
-            out[i] = s.shape.unit * perf_hist_value_(h, &s, perf_hist_rank_(q[i], s.total), &at);
-    }
-    return status;
-}
-
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
 {
-    double x = PERF_HIST_NO_DATA;
+    perf_hist_scan_ s;
+    uint64_t        rank;
 
-    (void)perf_hist_quantiles(h, &q, 1, &x);
-    return x;
+    if (!h || !(q >= 0.0 && q <= 1.0))
+        return PERF_HIST_NO_DATA;
+    perf_hist_scan_blocks_(h, &s);
+    if (s.total == 0)
+        return PERF_HIST_NO_DATA;
+    rank = perf_hist_rank_(q, s.total);
+    return s.shape.unit * perf_hist_value_(h, &s, rank);
 }
 
 /* Values in the buckets up to that of the integer v. */
@@ -10374,14 +10459,10 @@ PERF_BEGIN_DECLS
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
 PERF_FN perf_summary perf_summarize(const double *x, size_t n);
 
-/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
- * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence);
-
-/* The same from a histogram.  The limits are the outer ends of the buckets that hold the two
- * ranks: it covers no less often than from the values themselves, and is wider by a bucket on
- * either side at most (2^-K each).  All NaN: no values, or p or confidence out of range.         */
+/* Quantile p (0..1) of a histogram with its exact binomial interval.  confidence 0 means 0.95.  The
+ * limits are the outer ends of the buckets that hold the two ranks: it covers no less often than
+ * from the values themselves, and is wider by a bucket on either side at most (2^-K each).  A side
+ * without bound is +-infinity.  All NaN: no values, or p or confidence out of range.             */
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
 
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
@@ -10517,8 +10598,10 @@ PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
     return low;
 }
 
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence)
+/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
+ * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
+PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, double p,
+                                              double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
@@ -10782,15 +10865,15 @@ PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
     s->max = x[n - 1];
     s->mean = m.mean;
     s->std = m.std;
-    q = perf_quantile_interval(x, n, 0.50, 0.95);
+    q = perf_quantile_interval_(x, n, 0.50, 0.95);
     s->p50 = q.estimate;
     s->p50_low = q.low;
     s->p50_high = q.high;
-    q = perf_quantile_interval(x, n, 0.95, 0.95);
+    q = perf_quantile_interval_(x, n, 0.95, 0.95);
     s->p95 = q.estimate;
     s->p95_low = q.low;
     s->p95_high = q.high;
-    q = perf_quantile_interval(x, n, 0.99, 0.95);
+    q = perf_quantile_interval_(x, n, 0.99, 0.95);
     s->p99 = q.estimate;
     s->p99_low = q.low;
     s->p99_high = q.high;
@@ -11779,7 +11862,7 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
  * shape, .15 of 20 pairs look so, .05 of 24, .02 of 36.                                          */
 PERF_FN int perf_split_(const double *d, size_t n, double centre)
 {
-    const perf_interval signs = perf_quantile_interval(d, n, 0.5, 0.95);
+    const perf_interval signs = perf_quantile_interval_(d, n, 0.5, 0.95);
     const double        width = signs.high - signs.low;
     size_t              i;
 
@@ -11797,7 +11880,7 @@ PERF_FN int perf_split_(const double *d, size_t n, double centre)
 PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
 {
     perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
-    perf_interval signs = perf_quantile_interval(s->logs, s->na, 0.5, v->confidence), r;
+    perf_interval signs = perf_quantile_interval_(s->logs, s->na, 0.5, v->confidence), r;
     double        excess = perf_spikes_excess_(s->logs, s->na);
     const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
 
@@ -11816,8 +11899,8 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, 
 /* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
 PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
 {
-    const perf_interval a = perf_quantile_interval(s->sorted_a, s->na, 0.5, confidence);
-    const perf_interval b = perf_quantile_interval(s->sorted_b, s->nb, 0.5, confidence);
+    const perf_interval a = perf_quantile_interval_(s->sorted_a, s->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval_(s->sorted_b, s->nb, 0.5, confidence);
     perf_interval       r;
 
     r.estimate = perf_log_(b.estimate / a.estimate);
@@ -11841,7 +11924,7 @@ PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
     if (s->na < PERF_FEW_MEDIANS_)
         r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
     if (s->na < PERF_FEW_PAIRS_)
-        r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
+        r = perf_hull_(r, perf_quantile_interval_(s->logs, s->na, 0.5, confidence));
     if (perf_unlike_(s))
         r = perf_hull_(r, perf_medians_apart_(s, confidence));
     return r;
@@ -13092,18 +13175,44 @@ PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const
         perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
 }
 
+/* Below a verdict by two rules, what each of them says. */
+PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
+{
+    perf_verdict one;
+    int          i;
+
+    for (i = 0; i < parts; i++) {
+        one = part[i];
+        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
+        perf_put_(o, perf_verdict_text(&one));
+        perf_put_char_(o, '\n');
+    }
+}
+
+/* "ACCEPT", and what it rests on, if that does not follow below. */
+PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
+{
+    if (parts)
+        perf_put_(o, perf_decision_text(verdict.decision));
+    else
+        perf_put_(o, perf_verdict_text(&verdict));
+    perf_put_char_(o, '\n');
+}
+
 /* Both arms and the verdict, for perf_report. */
 PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 {
     perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
-    const double   ratio = r.verdict.ratio.estimate;
+    double         ratio = r.verdict.ratio.estimate;
 
+    if (r.parts)
+        ratio = r.part[0].ratio.estimate;       /* of time                                        */
     perf_put_ab_arms_(o, loop, &r);
     perf_put_(o, "  ");
     (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
     perf_put_(o, ": ");
-    perf_put_(o, perf_verdict_text(&r.verdict));
-    perf_put_char_(o, '\n');
+    perf_put_decision_(o, r.verdict, r.parts);
+    perf_put_parts_(o, r.part, r.parts);
     if (perf_put_values_(o, loop, 0))
         perf_put_char_(o, '\n');
     if (r.control_failed || perf_control_differs_(ratio, r.control_ratio)) {
@@ -13128,8 +13237,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
 PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
                                      const perf_race_result *r, int i)
 {
-    perf_verdict verdict = r->entry[i].verdict;
-    const int    within = r->entry[i].within_noise;
+    const int within = r->entry[i].within_noise;
 
     perf_put_(o, "  ");
     (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
@@ -13145,9 +13253,28 @@ PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
         perf_put_(o, "x the best; ");
     }
     if (i == 0 && r->status == PERF_OK && !r->forced)
-        perf_put_(o, "the baseline");
+        perf_put_(o, "the baseline\n");
     else
-        perf_put_(o, perf_verdict_text(&verdict));
+        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
+    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
+}
+
+/* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
+PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
+{
+    static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
+    const char *lead = "    ";
+    int         i;
+
+    if (!(counted[0] > 0.0 || counted[1] > 0.0 || counted[2] > 0.0 || counted[3] > 0.0))
+        return;
+    for (i = 0; i < 4; i++) {
+        if (perf_is_nan_(counted[i]))
+            continue;
+        perf_put_(o, lead);
+        lead = ", ";
+        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
+    }
     perf_put_char_(o, '\n');
 }
 
@@ -13164,6 +13291,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
         perf_put_(&text, r->entry[i].name);
         if (r->entry[i].time.count)
             perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
+        perf_put_counted_row_(o, r->entry[i].counted);
     }
     for (i = 0; i < r->count; i++)
         perf_put_variant_(o, loop, r, i);
@@ -13312,18 +13440,18 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+    static const char *const more[] = {"", "PERF_CUPTI", "PERF_COUNTERS",
+                                       "PERF_CUPTI, PERF_COUNTERS"};
     const perf_registry_ *r = perf_registry_get_();
-    const char           *cupti = "";
+    const char           *heard = more[r ? PERF_GET_(&r->heard_more) & 3u : 0];
     size_t                length;
 
-    if (r && PERF_GET_(&r->heard_cupti))
-        cupti = "PERF_CUPTI";
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
         *name = perf_environ_[(*at)++];
         length = PERF_LIBC_(strcspn)(*name, "=");
         if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
             !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(others, *name, length) && !perf_env_listed_(cupti, *name, length))
+            !perf_env_listed_(others, *name, length) && !perf_env_listed_(heard, *name, length))
             return length;
     }
     return 0;
@@ -13872,6 +14000,21 @@ PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
 
 /* ---- the table ---- */
 
+/* One bit of perf_clock_info.warnings in words. */
+PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
+{
+    switch (PERF_CAST_(int, warning)) {
+    case PERF_CLOCK_NOT_INVARIANT:
+        return "the cpu counter changes speed: clock_gettime used instead";
+    case PERF_CLOCK_BACKWARDS: return "the clock was seen going backwards";
+    case PERF_CLOCK_ROUGH: return "calibrated for too short: rate known to worse than 0.1 %";
+    case PERF_CLOCK_MIXED: return "files of this program disagree about PERF_CLOCK";
+    case PERF_CLOCK_STANDS:
+        return "the system's clock stands still: a tick is shown as a nanosecond";
+    default: return "no warning";
+    }
+}
+
 /* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
 {
@@ -13889,7 +14032,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
         if (clock->warnings & bit) {
             perf_put_(o, "warning: ");
-            perf_put_(o, perf_clock_warning_text(bit));
+            perf_put_(o, perf_clock_text_(bit));
             perf_put_char_(o, '\n');
         }
 }
@@ -14382,6 +14525,16 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_unseen_(o, s->registry, 1);
 }
 
+/* What durations from elsewhere say themselves: members of JSON, or lines below the table. */
+PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_source_ *source;
+
+    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+        if (source->report)
+            source->report(o, json);
+}
+
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 {
     size_t i;
@@ -14394,9 +14547,12 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_json_row_(o, &s->row[i], s->tick);
     }
     perf_put_(o, "\n]");
-    if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
-        perf_put_(o, ",\n\"diagnosis\":");
-        s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
+    if (s->registry) {
+        perf_put_sources_(o, s->registry, 1);
+        if (PERF_ACQ_(&s->registry->put_diagnosis)) {
+            perf_put_(o, ",\n\"diagnosis\":");
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
+        }
     }
     perf_put_(o, "}\n");
 }
@@ -14545,8 +14701,6 @@ PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 /* Table or tree, and what stands above and below both. */
 PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    perf_source_ *source;
-
     perf_put_clock_(o, &s->clock);
     perf_put_spent_(o, &s->spent);
     if (s->registry) {
@@ -14556,9 +14710,7 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
             perf_put_table_(o, s);
         perf_put_open_(o, s->registry);
         perf_put_losses_(o, s);
-        for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
-            if (source->report)
-                source->report(o);
+        perf_put_sources_(o, s->registry, 0);
     }
     perf_report_results_(o);
 }
@@ -15097,7 +15249,7 @@ typedef struct perf_loop_state_ {
                                         /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
     uint64_t       (*counted)(struct perf_loop_state_ *);
     void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
-    void           (*judge)(struct perf_loop_state_ *, perf_ab_result *);
+    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
@@ -15114,7 +15266,7 @@ typedef struct perf_loop_state_ {
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              longer;            /* 1: this round has longer leads                         */
     int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
-    int              not_time;          /* 1: refused for no more than a rule that is not on time */
+    int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
     int              kept_by;           /* see perf_loop_by_                                      */
@@ -16210,6 +16362,9 @@ PERF_COLD_FN_ const char *perf_race_refused_(const char *name, const perf_ab_opt
     PERF_OPTION_BAD_(o, max_pairs)
     PERF_OPTION_BAD_(o, max_seconds)
     PERF_OPTION_BAD_(o, slice_ns)
+    if ((o->also.metric || o->also.kind || o->also.amount > 0.0) &&
+        (o->also.metric < PERF_METRIC_INSTRUCTIONS || o->also.metric > PERF_METRIC_BRANCH_MISSES))
+        return "opts.also is no rule on a count";
     return PERF_NULL_;
 }
 
@@ -16432,6 +16587,8 @@ PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
         o = *opts;
     o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
+    if (o.also.metric)
+        o.accept.rules = perf_loop_clamp_(o.accept.rules, 2, 1000);
     if (o.min_pairs <= 0)
         o.min_pairs = 22 + variants;                /* to tell the best from all others           */
     o.min_pairs = perf_loop_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
@@ -16996,19 +17153,33 @@ PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
     s->order[0] = PERF_CAST_(unsigned char, variant);
 }
 
+/* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
+PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
+{
+    const perf_metric m = s->ask.accept.rule.metric;
+    const int         on_count = m >= PERF_METRIC_INSTRUCTIONS;
+
+    if (perf_verdict_start_(&s->ask.accept).status != PERF_OK || !in_range ||
+        (s->loop.kind > 2 && !s->typical && !on_count))
+        (void)perf_loop_stop_(s, PERF_EINVAL);
+    else if (!s->refused && (m >= PERF_METRIC_MEMORY || s->ask.also.metric)) {
+        if (m < PERF_METRIC_MEMORY || on_count)
+            s->on_counts = on_count + 2 * (s->ask.also.metric != PERF_METRIC_PAIR);
+        perf_loop_refuse_(s, "a rule is not on time: on counts a loop needs perf_counters_loop()");
+    }
+}
+
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
     int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
     int               k = 2;
     perf_ab_opts      o;
-    perf_metric       m;
     perf_loop_state_ *s = PERF_NULL_;
 
     if (in_range)
         k = variants;
     o = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
-    m = o.accept.rule.metric;
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
                              optimised);
@@ -17023,16 +17194,12 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     s->opts.before = o.before;
     s->opts.user = o.user;
     s->round = perf_race_round_;
-    s->typical = m == PERF_METRIC_PAIR;
+    s->typical = o.accept.rule.metric == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
     s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
-    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range || (kind > 2 && !s->typical))
-        (void)perf_loop_stop_(s, PERF_EINVAL);
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    s->not_time = m >= PERF_METRIC_MEMORY && !s->refused;
-    if (s->not_time)
-        perf_loop_refuse_(s, "opts.accept is not on time; A/B loops that count may judge counts");
+    perf_race_check_(s, in_range);
     return perf_loop_new_(s);
 }
 
@@ -17337,6 +17504,9 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
     }
     if (r.rounds && perf_race_turns_apart_(s))
         r.warnings |= PERF_WARN_TURNS;
+    if (s->judge)
+        s->judge(s);
+    r.opts = s->ask;
     return r;
 }
 
@@ -17357,6 +17527,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
         n[i] = both.rounds ? s->arm[i].count : 0;
     r.verdict = s->entry[1].verdict;
+    r.parts = s->entry[1].parts;
+    PERF_LIBC_(memcpy)(r.part, s->entry[1].part, sizeof r.part);
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
     r.overhead_ns = both.overhead_ns;
@@ -17379,8 +17551,6 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     }
     r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
     r.turns_ratio = s->arm[1].turns_ratio;
-    if (s->judge)
-        s->judge(s, &r);
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;
@@ -17404,24 +17574,6 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     s->race = r;
     perf_loop_done_(s, &s->race);
     return r;
-}
-
-PERF_FN void perf_worse_(double *worst, double seen)
-{
-    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
-        *worst = perf_is_nan_(*worst) ? *worst : seen;
-}
-
-PERF_OUTLINE_FN_ void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
-{
-    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
-        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
-    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
-        return;
-    perf_worse_(&s->seen.max_abs, seen.max_abs);
-    perf_worse_(&s->seen.max_rel, seen.max_rel);
-    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
-    s->seen.compared += seen.compared;
 }
 
 PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, const char *name)
@@ -17451,6 +17603,7 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
 PERF_FN void perf_told_failure_(perf_loop *l, const char *why);
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
+PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen);
 
 PERF_ENGINE_FN_(perf_bench_engine_get_)
 {
@@ -17477,9 +17630,10 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 PERF_END_DECLS
 
 /* ==== perf_told.h ==== */
-/* perf_told.h - what the body of a benchmark tells its loop: rates, a failure, numbers of its own.
+/* perf_told.h - what a body tells its loop: rates, a failure, numbers, outputs seen.
  *
- * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h.
+ * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h, and
+ * behind perf_ab_accuracy.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TOLD_H
@@ -17570,6 +17724,24 @@ PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
         perf_told_failure_(l, "perf_bench_counter: more than 16 names");
 }
 
+PERF_FN void perf_worse_(double *worst, double seen)
+{
+    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
+        *worst = perf_is_nan_(*worst) ? *worst : seen;
+}
+
+PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
+{
+    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
+    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
+        return;
+    perf_worse_(&s->seen.max_abs, seen.max_abs);
+    perf_worse_(&s->seen.max_rel, seen.max_rel);
+    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
+    s->seen.compared += seen.compared;
+}
+
 PERF_END_DECLS
 
 #endif /* PERF_TOLD_H */
@@ -17582,12 +17754,58 @@ PERF_END_DECLS
 #ifdef PERF_MAIN                /* 1: this file gets a main() that runs the benchmarks           */
 #endif
 
+#if PERF_AT_EXIT && !PERF_DISABLE && defined(__has_include)
+#if __has_include("perf_counters.h")
+#endif
+#endif
+
 /* In a CUDA or HIP compilation the GPU's part comes along; PERF_NO_GPU=1 leaves it out. */
 #if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
 #include "perf_cuda.h"
 #endif
 
 #endif /* PERF_H */
+#if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT) || PERF_NVTX || PERF_ROCTX
+/* ==== perf_sink.h ==== */
+/* perf_sink.h - who else hears of the scopes while they run?
+ *
+ *     perf_status status = perf_sink_set_(NULL, &sink);    // all scopes go there, too
+ *
+ * For the library itself: a profiler's ranges (perf_nvtx.h), counters of scopes (perf_counters.h).
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_SINK_H
+#define PERF_SINK_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_sink_set_  makes all scopes of all threads go to a perf_sink_, or to none               */
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
+PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
+{
+    perf_registry_ *r = perf_registry_get_();
+    int             ours;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    ours = r->sink == old;
+    if (ours) {
+        PERF_REL_(&r->sink, now);
+        perf_ask_(r, PERF_ASK_TRACE_);
+    }
+    perf_unlock_(r);
+    return ours ? PERF_OK : PERF_ESTATE;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_SINK_H */
+#endif
 #if PERF_NVTX || PERF_ROCTX
 /* ==== perf_nvtx.h ==== */
 /* perf_nvtx.h - every scope of the program as a range in Nsight Systems (NVTX) or rocprof (roctx).
@@ -17611,19 +17829,22 @@ PERF_END_DECLS
  * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
  * forgotten end leaves open is closed with the scope around it.
  * With a profiler attached a scope costs 50 ns more, and its own time.
- * Sections (search for ">>"):  config  calls  private
+ * Sections (search for ">>"):  config  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_NVTX_H
 #define PERF_NVTX_H
 
 #if !defined(PERF_VERSION) || !defined(PERF_NVTX)
-#error "perf_nvtx.h: found another or an older perf.h; keep the files of one release together"
+#error "perf_nvtx.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 /* >>config ------------------------------------------------------------------------------------
  * PERF_NVTX 1 in one file: NVTX.  PERF_ROCTX 1 in one file: libroctx64.so, opened at the first
  * scope; no header of AMD's needed, but perf_gpu_driver.h.  Both in one file: NVTX.  hipcc knows no
- * NVTX, so PERF_NVTX 1 means PERF_ROCTX 1 there. */
+ * NVTX, so PERF_NVTX 1 means PERF_ROCTX 1 there.  The file installs itself before main, which
+ * takes a compiler with constructors (gcc, clang and theirs).
+ * For ranges that only a profiler shall see, call NVTX or roctx itself.  For a text that is known
+ * at run time only, call perf_scope_begin, which keeps it as a name.                             */
 
 #if defined(__HIP_PLATFORM_AMD__) || (defined(__HIPCC__) && !defined(__CUDACC__))
 #define PERF_USE_NVTX_ 0
@@ -17652,42 +17873,11 @@ PERF_END_DECLS
 #endif
 #endif
 
-/* >>calls --------------------------------------------------------------------------------------
- * For ranges that only a profiler shall see, call NVTX or roctx itself.  For a text that is known
- * at run time only, call perf_scope_begin, which keeps it as a name.                             */
-
 PERF_BEGIN_DECLS
-
-/* PERF_NVTX 1 installs itself before main with gcc and clang.  Other compilers: call this once, in
- * the file that has PERF_NVTX 1.  PERF_OK, also when called again; PERF_ESTATE: another file has
- * installed one, which serves this one too; PERF_EINVAL: not in a file with PERF_NVTX 1.         */
-PERF_FN perf_status perf_nvtx_start(void);
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
-PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
-{
-    perf_registry_ *r = perf_registry_get_();
-    int             ours;
-
-    if (!r || !perf_lock_(r))
-        return PERF_ENOMEM;
-    ours = r->sink == old;
-    if (ours) {
-        PERF_REL_(&r->sink, now);
-        perf_ask_(r, PERF_ASK_TRACE_);
-    }
-    perf_unlock_(r);
-    return ours ? PERF_OK : PERF_ESTATE;
-}
-
-#if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
-PERF_FN perf_status perf_nvtx_start(void)
-{
-    return PERF_DISABLE ? PERF_EDISABLED : PERF_EINVAL;
-}
-#else
+#if PERF_USE_NVTX_ || PERF_USE_ROCTX_
 
 /* ---- the sink ---- */
 
@@ -17873,6 +18063,8 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
     const size_t each = sizeof(perf_nvtx_around_);
     uint32_t    *more;
 
+    if (!t->range)                              /* those of a sink before this one                */
+        t->ranges = 0;
     if (t->ranges < t->ranges_room)
         return 1;
     more = PERF_CAST_(uint32_t *, perf_pool_(t->home, &t->pool, &t->pool_end, room * each,
@@ -17911,7 +18103,7 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
 
 PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
 {
-    while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
+    while (t->range && t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
         t->ranges--;
         (void)PERF_NVTX_OR_(nvtxDomainRangePop(PERF_NVTX_DOMAIN_()), perf_nvtx_v1_.pop());
     }
@@ -17972,22 +18164,15 @@ static const perf_sink_ perf_nvtx_sink_ = {
     perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_,
 };
 
-/* 3: has found no tool, for good. */
-PERF_FN perf_status perf_nvtx_start(void)
-{
-    perf_registry_ *r = perf_registry_read_();
-
-    if (!r)
-        return PERF_ENOMEM;
-    if (PERF_ACQ_(&r->sink) == &perf_nvtx_sink_ || PERF_ACQ_(&perf_nvtx_v1_.state) == 3)
-        return PERF_OK;
-    return perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
-}
-
 #if defined(__GNUC__) && !PERF_TCC_
+/* State 3: has found no tool, for good.                                                          */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
-    (void)perf_nvtx_start();
+    perf_registry_ *r = perf_registry_read_();
+    int             done = !r || PERF_ACQ_(&r->sink) == &perf_nvtx_sink_;
+
+    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != 3)
+        (void)perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
 }
 
 /* dlclose of the shared object that holds this: nobody may call it any more. */
@@ -17996,12 +18181,6 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_end_(
     (void)perf_sink_set_(&perf_nvtx_sink_, PERF_NULL_);
 }
 #endif
-#endif
-
-/* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */
-
-#if PERF_DISABLE
-#define perf_nvtx_start() PERF_OFF_CODE_((perf_nvtx_start)())
 #endif
 
 PERF_END_DECLS
@@ -18095,7 +18274,7 @@ PERF_END_DECLS
 
 #endif /* PERF_PROC_H */
 #endif
-#if PERF_ALL || defined(PERF_MAIN)
+#if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)
 /* ==== perf_counters.h ==== */
 /* perf_counters.h - what did the processor do: instructions, cycles, branches, misses.
  *
@@ -18110,7 +18289,7 @@ PERF_END_DECLS
  * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
  * faults, context switches and processor time at best.  docs/counters.md has the whole story.
  * Optional: only files that count include it.
- * Sections (search for ">>"):  counters  loops  private
+ * Sections (search for ">>"):  counters  loops  scopes  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_COUNTERS_H
 #define PERF_COUNTERS_H
@@ -18151,6 +18330,7 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* from there, with its children; the caller's own pid:   */
                                         /* all that this thread starts later, each from its exec; */
                                         /* 0: the calling thread                                  */
+    int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes  */
 } perf_counters_opts;
 
 /* One counter, for the library. */
@@ -18171,6 +18351,9 @@ typedef struct perf_counters {
     perf_counters_opts opts;            /* what really counts                                     */
     perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
     char        text[1000];             /* of perf_counters_text and perf_counters_why            */
+    double      iteration[2][PERF_COUNTER_COUNT];   /* after the last next of a bench: what an    */
+                                        /* iteration counts; of an A/B loop: each variant; NaN:   */
+                                        /* missing, also from open to there                       */
     perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
     int         process, counting;
     struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
@@ -18212,25 +18395,40 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
  * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
  * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
- * the variant of an A/B loop counts as its body, and verdicts allow for two instructions of it.
+ * variant n counts as its body, and verdicts allow for 2 n instructions of it, n branches.
  * The median of each count is in the report and in files, as counters of the loop.
  *
- * Or in one: opts.accept.rule of perf_ab_begin is on a count.  Such a loop runs only if it counts;
- * r.verdict is then the one on the count, and time is measured beside it.                        */
+ * Or the loop itself holds the rule: opts.accept.rule is on a count, or opts.also is, joined with
+ * one on time.  Such a loop runs only if it counts.  r.verdict is by the rule; of two it is the
+ * worse part (REJECT, then INCONCLUSIVE), and r.part[] has both.  Each entry of a race likewise,
+ * and r.entry[i].counted[] has what an iteration counts.                                         */
 
-/* Makes a bench or A/B loop count: after its begin, before its first next.  Up to 12 rounds, and no
+/* Makes a loop count: after its begin, before its first next.  Up to 12 rounds (a race: 18), and no
  * more than a tenth of max_seconds after the third; threads that the body starts count with
  * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
- * which comes after the loop's end.  PERF_EINVAL: NULL, a race, or opts.process; PERF_ESTATE: c is
- * closed, counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
+ * which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process; PERF_ESTATE: c is closed,
+ * counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
  * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
 PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
- * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  Joined with time: ACCEPT if this
- * one and the loop's own are.  INCONCLUSIVE if the counter is missing; then v.reason says why and
- * points into c->text.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no A/B loop. */
+ * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  INCONCLUSIVE if the counter is
+ * missing; then v.reason says why.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no
+ * A/B loop.                                                                                      */
 PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
+
+/* >>scopes: instructions and cycles of each scope -----------------------------------------------
+ *
+ *     $ PERF_COUNTERS=1 PERF_REPORT=1 ./program    // one file has this header, or PERF_AT_EXIT 1
+ *
+ * or opts.scopes of perf_counters_open, from perf_counters_start to perf_counters_stop: every scope
+ * of every thread that begins and ends meanwhile.  Table and tree have a list of paths below them,
+ * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
+ * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX).  A number contains the scopes that it
+ * calls, and what counting these takes.  Not counted: laps, spans, recursive calls but the first,
+ * scopes below 64 others, forked children in their parent's report.  Two descriptors a thread,
+ * until it ends.  A counted scope costs some 1,300 instructions; where the kernel does not allow
+ * rdpmc or mrs, two system calls more.  Off: nothing.                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -18357,6 +18555,11 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 }
 #endif
 
+/* ---- scopes that count, see below ---- */
+
+PERF_COLD_DECL_ perf_status perf_works_begin_(void);
+PERF_COLD_DECL_ void perf_works_end_(void);
+
 /* What the system tells without a counter, of this thread or of the process.  1: it does. */
 PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
 {
@@ -18430,7 +18633,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
     c.status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
         c.own[i].fd = -1;
-        c.value[i] = PERF_NAN_;
+        c.value[i] = c.iteration[0][i] = c.iteration[1][i] = PERF_NAN_;
         if (c.opts.which & (1u << i))
             perf_counter_begin_(&c, i);
         if (perf_counter_is_counted_(&c.own[i]))
@@ -18458,6 +18661,8 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
+        return PERF_ESTATE;
+    if (c->opts.scopes && perf_works_begin_() != PERF_OK)
         return PERF_ESTATE;
     for (i = 0; i < PERF_COUNTER_COUNT; i++)
         (void)perf_counter_read_(c, i, c->own[i].at);
@@ -18505,6 +18710,8 @@ PERF_FN perf_status perf_counters_stop(perf_counters *c)
         return PERF_ESTATE;
     perf_counters_switch_(c, 0);
     c->counting = 0;
+    if (c->opts.scopes)
+        perf_works_end_();
     c->status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
         perf_counter_count_(c, i);
@@ -18520,6 +18727,8 @@ PERF_FN void perf_counters_close(perf_counters *c)
 
     if (!c || !c->process)
         return;
+    if (c->opts.scopes && c->counting)
+        perf_works_end_();
     PERF_FREE(c->counts);
     c->counts = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
@@ -18534,73 +18743,84 @@ PERF_FN void perf_counters_close(perf_counters *c)
 
 /* ---- words ---- */
 
-/* Why the system refused: from errno, and from what the kernel allows. */
-PERF_COLD_FN_ void perf_put_refusal_(perf_out_ *o, const perf_counters *c, int which)
+#define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
+
+/* The kernel forbids it; NULL: /proc does not say so. */
+PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *c, int which)
 {
-    const int error = c->own[which].error;
-    uint64_t  paranoid = 0, most = 2;               /* of perf_event_paranoid                     */
+    static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
+                                     PERF_PARANOID_TEXT_ "4", PERF_PARANOID_TEXT_ "above 4"};
+    uint64_t                 paranoid = 0, most = 2;
 
     if (c->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
         most = 1;
+    perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
+    if (paranoid <= most)
+        return PERF_NULL_;
+    if (paranoid > 4)
+        return is[3];
+    return is[paranoid - 2];
+}
 
-    switch (error) {
+/* Why the system refused: from errno, and from what the kernel allows. */
+PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *c, int which)
+{
+    const char *forbidden;
+
+    switch (c->own[which].error) {
     case 1:                                         /* EPERM, EACCES                              */
     case 13:
-        perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
-        if (paranoid > most) {
-            perf_put_(o, "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is ");
-            perf_put_u64_(o, paranoid);
-        } else {
-            perf_put_(o, "a sandbox forbids it (seccomp of a container, or a security module)");
-        }
-        break;
+        forbidden = perf_counter_forbidden_(c, which);
+        if (forbidden)
+            return forbidden;
+        return "a sandbox forbids it (seccomp of a container, or a security module)";
     case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
     case 19:
     case 22:
     case 95:
-        perf_put_(o, "this processor does not count it, or a virtual machine hides the counter");
-        break;
+        return "this processor does not count it, or a virtual machine hides the counter";
     case 3:
-        perf_put_(o, "there is no such process");
-        break;
+        return "there is no such process";
     case 16:
-        perf_put_(o, "another program has taken the counter for itself");
-        break;
+        return "another program has taken the counter for itself";
     case 23:
     case 24:
-        perf_put_(o, "too many files are open: see ulimit -n");
-        break;
+        return "too many files are open: see ulimit -n";
     case 38:
-        perf_put_(o, "the kernel, or a sandbox, has no perf_event_open");
-        break;
+        return "the kernel, or a sandbox, has no perf_event_open";
     default:
-        perf_put_(o, "perf_event_open failed with error ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, error));
+        return "perf_event_open failed with error ";
+    }
+}
+
+/* Why a counter is missing.  Static. */
+PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int which)
+{
+    switch (c->own[which].how) {
+    case PERF_NOT_ASKED_:
+        return "it was not asked for";
+    case PERF_REFUSED_:
+        return perf_counter_refusal_(c, which);
+    case PERF_NEVER_RAN_:
+        return "it never had its turn: others used the processor's counters, "
+               "or the time was too short";
+    case PERF_NO_SYSTEM_:
+        return "only 64-bit Linux tells it";
+    case PERF_COUNTERS_OFF_:
+        return perf_status_text(PERF_EDISABLED);
+    default:
+        return "it was never started, or could not be read";
     }
 }
 
 PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
 {
-    switch (c->own[which].how) {
-    case PERF_NOT_ASKED_:
-        perf_put_(o, "it was not asked for");
-        break;
-    case PERF_REFUSED_:
-        perf_put_refusal_(o, c, which);
-        break;
-    case PERF_NEVER_RAN_:
-        perf_put_(o, "it never had its turn: others used the processor's counters, "
-                     "or the time was too short");
-        break;
-    case PERF_NO_SYSTEM_:
-        perf_put_(o, "only 64-bit Linux tells it");
-        break;
-    case PERF_COUNTERS_OFF_:
-        perf_put_(o, perf_status_text(PERF_EDISABLED));
-        break;
-    default:
-        perf_put_(o, "it was never started, or could not be read");
-    }
+    const char  *why = perf_counter_missing_(c, which);
+    const size_t length = PERF_LIBC_(strlen)(why);
+
+    perf_put_(o, why);
+    if (why[length - 1] == ' ')                     /* of an error that has no sentence           */
+        perf_put_u64_(o, PERF_CAST_(uint64_t, c->own[which].error));
 }
 
 /* 1: a value is there, or is to come. */
@@ -18702,7 +18922,11 @@ PERF_FN const char *perf_counters_text(perf_counters *c)
 
 /* ---- loops ---- */
 
-enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_LEAST_ = 3, PERF_COUNT_IDLE_ = 4096 };
+/* A race has 18 rounds, which can tell 63 arms from the first.                                   */
+enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_RACE_ = 18, PERF_COUNT_LEAST_ = 3,
+       PERF_COUNT_IDLE_ = 4096 };
+
+typedef double perf_count_arm_[PERF_COUNTER_COUNT][PERF_COUNT_RACE_];
 
 /* What the slices of a loop have counted. */
 typedef struct perf_counts_ {
@@ -18710,14 +18934,14 @@ typedef struct perf_counts_ {
     uint64_t began;                     /* perf_now() of the first counted slice                  */
     int      arms, rounds;              /* rounds: complete ones                                  */
     int      turn;                      /* of the round under way: slices begun                   */
-    int      first;                     /* the arm that begins it                                 */
     int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
     int      arm;                       /* its arm                                                */
     int      pauses;                    /* 1: the body pauses, so nothing is counted              */
-    perf_compare_opts accept;           /* of the loop, where its rule is on a count              */
+    perf_compare_opts accept;           /* of the loop, as asked                                  */
     double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
     double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
-    double   value[2][PERF_COUNTER_COUNT][PERF_COUNT_ROUNDS_];  /* an iteration, with the loop's  */
+    unsigned char     order[64];        /* of the arms in this round                              */
+    perf_count_arm_  *value;            /* [arms] an iteration, with the loop's own               */
 } perf_counts_;
 
 /* The fewest iterations whose half is one: a body that takes long runs twice and once. */
@@ -18726,15 +18950,27 @@ PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
     return arm->batch < 2 ? 2 : arm->batch;
 }
 
+/* Each order of the arms is equally likely. */
+PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *k)
+{
+    uint64_t half;
+    int      i, j;
+
+    for (i = 0; i < k->arms; i++) {
+        half = perf_random_(&k->state->coin) >> 32;
+        j = PERF_CAST_(int, half * PERF_CAST_(uint64_t, i + 1) >> 32);
+        k->order[i] = k->order[j];
+        k->order[j] = PERF_CAST_(unsigned char, i);
+    }
+}
+
 /* The next slice of the round: each arm with n iterations, then with half of them. */
 PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
 {
     perf_loop_state_ *s = k->state;
     uint64_t          batch;
 
-    k->arm = k->first;
-    if (k->turn >= 2)
-        k->arm = k->arms - 1 - k->first;
+    k->arm = k->order[k->turn / 2];
     k->full = !(k->turn & 1);
     k->turn++;
     batch = perf_count_batch_(&s->arm[k->arm]);
@@ -18768,7 +19004,7 @@ PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
 {
     const double most = 1e8 * k->state->opts.max_seconds;
 
-    if (k->rounds >= PERF_COUNT_ROUNDS_)
+    if (k->rounds >= PERF_COUNT_RACE_ || (k->arms < 3 && k->rounds >= PERF_COUNT_ROUNDS_))
         return 1;
     return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
 }
@@ -18810,15 +19046,17 @@ PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *
 }
 
 /* Hands the medians to the loop, for reports and files. */
-PERF_COLD_FN_ void perf_count_show_all_(const perf_counts_ *k)
+PERF_COLD_FN_ void perf_count_show_all_(perf_counters *c)
 {
-    double instructions, cycles;
-    int    arm, i;
+    const perf_counts_ *k = c->counts;
+    double              instructions, cycles;
+    int                 arm, i;
 
     for (arm = 0; arm < k->arms; arm++) {
+        for (i = 0; i < PERF_COUNTER_COUNT; i++)
+            c->iteration[arm][i] = perf_count_median_(k, arm, i, k->idle[i]);
         for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
-            perf_count_show_(k, arm, perf_counter_name_(i),
-                             perf_count_median_(k, arm, i, k->idle[i]));
+            perf_count_show_(k, arm, perf_counter_name_(i), c->iteration[arm][i]);
         instructions = perf_count_median_(k, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
         cycles = perf_count_median_(k, arm, PERF_COUNTER_CYCLES, 0.0);
         if (cycles > 0.0)
@@ -18852,11 +19090,12 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
         k->turn = 0;
     }
     if (perf_count_enough_(k)) {
-        perf_count_show_all_(k);
+        if (s->loop.kind < 3)
+            perf_count_show_all_(c);
         return 0;
     }
-    if (!k->turn && k->arms > 1)
-        k->first = PERF_CAST_(int, perf_random_(&s->coin) >> 63);
+    if (!k->turn)
+        perf_count_shuffle_(k);
     return perf_count_slice_(c, k);
 }
 
@@ -18904,97 +19143,164 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* The pairs of an A/B loop's rounds, without what the loop itself takes. */
-PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int which,
+/* Variant `arm` against 0 in the rounds that counted both, without what the loop itself takes.  Of
+ * counts close to 0 there is no ratio: they are held apart from it.                              */
+PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
-    double value[2][PERF_COUNT_ROUNDS_];
-    int    arm, i;
+    const double least = 0.01;
+    double       value[2][PERF_COUNT_RACE_], a, b;
+    size_t       n = 0;
+    perf_verdict v;
+    int          i;
 
-    for (arm = 0; arm < 2; arm++)
-        for (i = 0; i < k->rounds; i++)
-            value[arm][i] = k->value[arm][which][i] - k->idle[which];
-    return perf_compare_pairs(value[0], value[1], PERF_CAST_(size_t, k->rounds), opts);
+    for (i = 0; i < k->rounds; i++) {
+        a = k->value[0][which][i] - k->idle[which];
+        b = k->value[arm][which][i] - k->idle[which];
+        if (perf_is_nan_(a) || perf_is_nan_(b))
+            continue;
+        value[0][n] = perf_most_(a, least);
+        value[1][n++] = perf_most_(b, least);
+    }
+    v = perf_compare_pairs(value[0], value[1], n, opts);
+    if (v.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, k->rounds))
+        v.reason = "the counter had its turn in too few rounds";
+    return v;
 }
 
-/* The verdict by opts.rule.  NULL or closed counters have none. */
-PERF_COLD_FN_ perf_verdict perf_counts_judge_(perf_counters *c, perf_compare_opts opts)
+/* The verdict on variant `arm` by opts.rule, which is on a count. */
+PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compare_opts opts,
+                                              int arm)
 {
-    const perf_counter which = perf_counter_of_metric_(opts.rule.metric);
-    perf_verdict       v = PERF_ZERO;
+    const perf_counts_ *k = c->counts;
+    const int           which = PERF_CAST_(int, perf_counter_of_metric_(opts.rule.metric));
+    perf_verdict        v;
 
     opts.design = PERF_DESIGN_RANDOM;
-    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose the variant may take one arm     */
-        opts.tick = 2.0;                            /* a test or a jump more                      */
+    if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose variant n may take n tests and   */
+        opts.tick = 2.0 * arm;                      /* jumps more                                 */
     if (which == PERF_COUNTER_BRANCHES)
-        opts.tick = 1.0;
-    v.rule = opts.rule;
-    v.status = PERF_OK;
-    if (PERF_DISABLE)
-        v.status = PERF_EDISABLED;
-    else if (!c || which == PERF_COUNTER_COUNT)
-        v.status = PERF_EINVAL;
-    else if (!c->counts || c->counts->arms != 2)
-        v.status = PERF_ESTATE;
-    v.reason = perf_status_text(v.status);
-    if (v.status != PERF_OK)
-        return v;
-    v = perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts);
+        opts.tick = arm;
+    v = perf_counts_compare_(k, arm, which, &opts);
     if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
         opts.tick = -1.0;
-        if (perf_counts_compare_(c->counts, PERF_CAST_(int, which), &opts).decision)
+        if (perf_counts_compare_(k, arm, which, &opts).decision)
             v.reason = "what chooses the variant may be the difference: do more in an iteration";
     }
-    if (!c->counts->rounds)
+    if (!k->rounds)
         v.reason = "the loop ended before a round was counted";
-    if (perf_counters_why(c, which))
-        v.reason = perf_counters_why(c, which);
-    if (c->counts->pauses)
+    if (!perf_counter_is_here_(c, which))
+        v.reason = perf_counter_missing_(c, which);
+    if (k->pauses)
         v.reason = "the body pauses: what it does meanwhile would count, too";
-    else if (c->counts->state->forced >= 0)
+    else if (k->state->forced >= 0)
         v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
     return v;
 }
 
-/* The verdict of a loop whose rule is on a count.  The report keeps it longer than the counters
- * live, so the reason that a counter is missing is in words of its own.                          */
-PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s, perf_ab_result *r)
+/* Beside a rule on time: the worse part decides. */
+PERF_COLD_FN_ void perf_count_join_(perf_race_entry *e, const perf_verdict *also)
 {
-    perf_counters    *c = PERF_CAST_(perf_counters *, s->counters);
-    perf_compare_opts opts = PERF_ZERO;
+    static const int bad[] = {1, 0, 2};             /* by perf_decision                           */
 
-    if (!c->counts) {
-        r->verdict.decision = PERF_INCONCLUSIVE;
-        r->verdict.reason = "the counters were closed before the loop ended";
-        return;
-    }
-    opts = r->opts.accept = c->counts->accept;
+    e->parts = 2;
+    e->part[0] = e->verdict;
+    e->part[1] = *also;
+    if (bad[also->decision] > bad[e->verdict.decision])
+        e->verdict = *also;
+    else if (e->verdict.decision == PERF_ACCEPT)
+        e->verdict.reason = "both rules hold";
+}
+
+/* Judges variant `arm` by the rules of the loop that are on counts. */
+PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *c, perf_loop_state_ *s, int arm)
+{
+    perf_race_entry  *e = &s->entry[arm];
+    perf_compare_opts opts = c->counts->accept;
+    perf_verdict      also;
+
+    if (s->variants > 2)                            /* wrong about any of them no more often      */
+        opts.confidence = perf_least_(1.0 - (1.0 - opts.confidence) / (s->variants - 1), 0.999999);
     if (s->seen.compared)
         opts.guard.seen = s->seen;
-    r->verdict = perf_counts_judge_(c, opts);
-    if (r->verdict.reason == c->text)
-        r->verdict.reason = "its counter is missing: perf_counters_why() says why";
-    r->control_failed = 0;              /* these are about time                                   */
-    r->control_ratio = 0.0;
+    if (s->on_counts & 1) {
+        e->verdict = perf_counts_judge_(c, opts, arm);
+        e->control_ratio = 0.0;                     /* these are about time                       */
+        s->arm[arm].objection = 0;
+    }
+    if (s->on_counts & 2) {
+        opts.rule = s->ask.also;
+        also = perf_counts_judge_(c, opts, arm);
+        perf_count_join_(e, &also);
+    }
 }
 
-/* 1: the loop was refused, and only as its rule is on a count. */
+/* What an iteration of a race's variant counts. */
+PERF_COLD_FN_ void perf_count_show_arm_(const perf_counts_ *k, perf_race_entry *e, int arm)
+{
+    int i;
+
+    for (i = 0; i <= PERF_COUNTER_BRANCH_MISSES; i++)
+        e->counted[i] = perf_count_median_(k, arm, i, k->idle[i]);
+}
+
+/* What a loop has counted, and its verdicts, at its end. */
+PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s)
+{
+    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
+    perf_counts_  *k = c->counts;
+    int            i;
+
+    if (k && s->loop.kind == 3)
+        for (i = 0; i < s->variants; i++)
+            perf_count_show_arm_(k, &s->entry[i], i);
+    if (!s->on_counts)
+        return;
+    for (i = 1; i < s->variants; i++) {
+        if (k) {
+            perf_count_judge_arm_(c, s, i);
+            continue;
+        }
+        s->entry[i].verdict.decision = PERF_INCONCLUSIVE;
+        s->entry[i].verdict.reason = "the counters were closed before the loop ended";
+    }
+    if (k)
+        s->ask.accept = k->accept;
+}
+
+/* 1: the loop was refused, and only as it has a rule on a count. */
 PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
 {
-    return s->not_time && PERF_LOOP_KIND_(s) == 2 && s->phase != PERF_LOOP_START_ && !s->judge &&
-           s->ask.accept.rule.metric >= PERF_METRIC_INSTRUCTIONS;
+    return s->on_counts && s->refused && !s->judge;
 }
 
-/* The loop runs after all.  How long is up to the default rule on time. */
-PERF_COLD_FN_ void perf_count_admit_(perf_counts_ *k, perf_loop_state_ *s)
+/* The loop runs after all.  With no rule on time, how long is up to the default one. */
+PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *s)
 {
-    k->accept = s->ask.accept;
-    s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
-    s->typical = 1;
-    s->judge = perf_count_judge_loop_;
+    if (s->on_counts & 1) {
+        s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+        s->typical = 1;
+    }
     s->refused = s->loop.note = PERF_NULL_;
     s->status = PERF_OK;
     s->phase = PERF_LOOP_START_;
+}
+
+/* NULL: no memory. */
+PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *s)
+{
+    const size_t  arms = s->loop.kind == 1 ? 1 : PERF_CAST_(size_t, s->variants);
+    const size_t  size = sizeof(perf_counts_) + arms * sizeof(perf_count_arm_);
+    perf_counts_ *k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(size));
+
+    if (!k)
+        return k;
+    PERF_LIBC_(memset)(k, 0, size);
+    k->state = s;
+    k->arms = PERF_CAST_(int, arms);
+    k->value = PERF_PTR_(perf_count_arm_ *, k + 1);
+    k->accept = s->ask.accept;
+    return k;
 }
 
 PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
@@ -19005,25 +19311,23 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
         return PERF_EDISABLED;
     if (!c || c->opts.process)
         return PERF_EINVAL;
-    if (PERF_LOOP_KIND_(s) != 1 && PERF_LOOP_KIND_(s) != 2)
+    if (PERF_LOOP_KIND_(s) < 1 || PERF_LOOP_KIND_(s) > 3)
         return PERF_EINVAL;
     if (c->counting || c->counts || !c->process ||
         (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s)))
         return PERF_ESTATE;
-    k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(sizeof *k));
+    k = perf_counts_new_(s);
     if (!k)
         return PERF_ENOMEM;
-    PERF_LIBC_(memset)(k, 0, sizeof *k);
-    k->state = s;
-    k->arms = PERF_LOOP_KIND_(s);
     c->counts = k;
     if (perf_count_decides_(s))
-        perf_count_admit_(k, s);
+        perf_count_admit_(s);
     perf_count_own_(c, k);
     if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
         s->loop.note = "without counters of the processor: perf_counters_text() says why";
     s->counters = c;
     s->counted = perf_count_next_;
+    s->judge = perf_count_judge_loop_;
     return c->status;
 }
 
@@ -19038,15 +19342,822 @@ PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop
 PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
 {
     perf_compare_opts opts = PERF_ZERO;
+    perf_verdict      v = PERF_ZERO;
 
     if (rule)
         opts.rule = *rule;
-    return perf_counts_judge_(c, opts);
+    v.rule = opts.rule;
+    v.status = PERF_OK;
+    if (PERF_DISABLE)
+        v.status = PERF_EDISABLED;
+    else if (!c || perf_counter_of_metric_(opts.rule.metric) == PERF_COUNTER_COUNT)
+        v.status = PERF_EINVAL;
+    else if (!c->counts || c->counts->arms != 2)
+        v.status = PERF_ESTATE;
+    v.reason = perf_status_text(v.status);
+    if (v.status != PERF_OK)
+        return v;
+    return perf_counts_judge_(c, opts, 1);
 }
+
+/* ---- scopes ----
+ *
+ * They come here as a sink's (perf_registry.h): the hot path does not ask.  Each thread opens its
+ * own counters at its first counted scope, and keeps what its cells have counted.                */
+
+#if PERF_SYS_EVENT_OPEN_ && !PERF_DISABLE && !PERF_TCC_
+enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
+
+#if defined(__aarch64__)
+#define PERF_EVENT_USER_ 2u             /* config1: the program itself may read it                */
+#else
+#define PERF_EVENT_USER_ 0u
+#endif
+#define PERF_EVENT_GROUPED_ 8u          /* read: how many, ns enabled, ns running, each value     */
+
+/* What the calls of a cell have counted; only its thread writes. */
+typedef struct perf_work_ {
+    struct perf_work_ *next;
+    const perf_cell_  *cell;
+    uint64_t           period;          /* of which these are                                     */
+    uint64_t           scaled, missed;  /* calls: counted in part; not at all                     */
+    uint64_t           calls[2];        /* that have a number of instructions, of cycles          */
+    uint64_t           count[2];        /* their sums                                             */
+} perf_work_;
+
+typedef struct perf_reading_ {
+    uint64_t count[2], enabled, lost;   /* lost: ns enabled, but not on the processor             */
+} perf_reading_;
+
+typedef struct perf_frame_ {            /* a scope that is open                                   */
+    const perf_cell_ *cell;
+    uint64_t          period;
+    uint32_t          depth;
+    perf_reading_     at;
+} perf_frame_;
+
+/* The kernel's page of an event, as far as it is used. */
+typedef struct perf_event_page_ {
+    uint32_t version, compatible, lock, index;  /* index: 0 not on the processor, else 1 more     */
+    uint64_t offset, enabled, running, may;
+    uint16_t width;
+} perf_event_page_;
+#define PERF_EVENT_MAY_READ_ 4u         /* of `may`                                               */
+
+/* Counters of a thread.  It stays when the thread has ended, for the next one of its recorder. */
+typedef struct perf_worker_ {
+    struct perf_worker_ *next;
+    uint64_t          number;           /* of the recorder's thread that opened it                */
+    uint32_t          thread, process;
+    uint32_t          open;             /* frames                                                 */
+    int               lead;             /* 0 instructions, 1 cycles: first of the group; -1: none */
+    int               fd[2];
+    const perf_event_page_ *page[2];    /* NULL: not to be had                                    */
+    uint64_t          lost;             /* at the last read()                                     */
+    perf_work_       *heads[PERF_WORK_HEADS_];
+    perf_work_       *spare;
+    uint32_t          spares;
+    uint32_t          name[2];          /* ids, for the trace                                     */
+    perf_frame_       frame[PERF_WORK_FRAMES_];
+} perf_worker_;
+
+/* What the files of one image share. */
+typedef struct perf_works_ {
+    perf_worker_    *workers;
+    const perf_sink_ *sink;
+    uint64_t         period;            /* how often all was forgotten                            */
+    uint32_t         users, has_key;    /* has_key: 1 more than the state of `key`                */
+    unsigned         key;               /* its destructor comes at a thread's end                 */
+    uint32_t         counted;           /* 1: a thread has a counter                              */
+    uint32_t         error[2];          /* errno of the last refusal                              */
+    perf_source_     source;
+} perf_works_;
+
+extern PERF_WEAK_ perf_works_ perf_works_v1_;
+PERF_WEAK_ perf_works_ perf_works_v1_;
+
+extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))
+    PERF_ATTR_((__weak__));             /* as perf_dlopen_                                        */
+extern int perf_key_set_(unsigned, const void *) __asm__(PERF_SYM_("pthread_setspecific"))
+    PERF_ATTR_((__weak__));
+
+/* ---- reading ---- */
+
+#ifndef PERF_PMC_               /* the processor's instruction; a test has its own               */
+#if defined(__x86_64__)
+#define PERF_PMC_ perf_pmc_
+PERF_FN uint64_t perf_pmc_(uint32_t index)
+{
+    uint32_t low, high;
+
+    __asm__ __volatile__("rdpmc" : "=a"(low), "=d"(high) : "c"(index) : "memory");
+    return PERF_CAST_(uint64_t, high) << 32 | low;
+}
+#elif defined(__aarch64__)
+#define PERF_PMC_ perf_pmc_
+#define PERF_PMC_OF_(n, name)                                                                     \
+    case n:                                                                                       \
+        __asm__ __volatile__("mrs %0, " name : "=r"(value) : : "memory");                         \
+        break;
+#define PERF_PMC_7_(n, row)                                                                       \
+    PERF_PMC_OF_(n, row "_0") PERF_PMC_OF_(n + 1, row "_1") PERF_PMC_OF_(n + 2, row "_2")         \
+    PERF_PMC_OF_(n + 3, row "_3") PERF_PMC_OF_(n + 4, row "_4") PERF_PMC_OF_(n + 5, row "_5")     \
+    PERF_PMC_OF_(n + 6, row "_6")
+#define PERF_PMC_8_(n, row) PERF_PMC_7_(n, row) PERF_PMC_OF_(n + 7, row "_7")
+/* pmevcntr0_el0 .. pmevcntr30_el0, and pmccntr_el0: each is an instruction of its own. */
+PERF_FN uint64_t perf_pmc_(uint32_t index)
+{
+    uint64_t value = 0;
+
+    switch (index) {
+        PERF_PMC_8_(0, "S3_3_C14_C8")
+        PERF_PMC_8_(8, "S3_3_C14_C9")
+        PERF_PMC_8_(16, "S3_3_C14_C10")
+        PERF_PMC_7_(24, "S3_3_C14_C11")
+        PERF_PMC_OF_(31, "S3_3_C9_C13_0")
+    default: break;
+    }
+    return value;
+}
+#else
+#define PERF_PMC_(index) (PERF_CAST_(uint64_t, index) & 0)
+#endif
+#endif
+
+/* An event of the calling thread without a system call.  0: it is not on the processor now, or only
+ * the kernel may read it.  The kernel changes `lock` when the thread was away meanwhile.         */
+PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which)
+{
+    uint32_t lock, index, width;
+    uint64_t raw;
+
+    do {
+        lock = PERF_ACQ_(&p->lock);
+        index = PERF_ACQ_(&p->index);
+        width = PERF_ACQ_(&p->width);
+        if (!index || !(PERF_ACQ_(&p->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
+            return 0;
+        at->enabled = PERF_ACQ_(&p->enabled);
+        at->lost = at->enabled - PERF_ACQ_(&p->running);
+        raw = PERF_PMC_(index - 1) << (64 - width);
+        at->count[which] = PERF_ACQ_(&p->offset) +
+                           PERF_CAST_(uint64_t, PERF_CAST_(int64_t, raw) >> (64 - width));
+    } while (PERF_ACQ_(&p->lock) != lock);
+    return 1;
+}
+
+/* Both without a system call.  0: not now. */
+PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at)
+{
+    const int other = !w->lead;
+
+    if (w->fd[other] >= 0 && (!w->page[other] || !perf_event_peek_(w->page[other], at, other)))
+        return 0;
+    return w->page[w->lead] && perf_event_peek_(w->page[w->lead], at, w->lead) &&
+           at->lost == w->lost;                 /* else `enabled` is to be known, too             */
+}
+
+/* What the calling thread has counted so far.  0: it cannot be read. */
+PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at)
+{
+    uint64_t  got[5] = {0, 0, 0, 0, 0};
+    const int other = !w->lead, both = w->fd[other] >= 0;
+
+    at->count[other] = 0;
+    if (perf_worker_peek_(w, at))
+        return 1;
+    if (perf_fd_read_(w->fd[w->lead], got, sizeof got) <
+        PERF_CAST_(long, (4 + PERF_CAST_(size_t, both)) * sizeof *got))
+        return 0;
+    at->enabled = got[1];
+    at->lost = w->lost = got[1] - got[2];
+    at->count[w->lead] = got[3];
+    if (both)
+        at->count[other] = got[4];
+    return 1;
+}
+
+/* ---- open and close ---- */
+
+/* Gives the handles back; only the thread itself, or where it has ended. */
+PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (w->page[i] && w->process == perf_process_id_())     /* a forked child has none        */
+            (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, w->page[i])), 4096);
+        if (w->fd[i] >= 0)
+            (void)perf_close_(w->fd[i]);
+        w->page[i] = PERF_NULL_;
+        w->fd[i] = -1;
+    }
+    w->lead = -1;
+    w->open = 0;
+}
+
+PERF_COLD_FN_ void perf_worker_ended_(void *of)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r && perf_lock_(r)) {
+        perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
+        perf_unlock_(r);
+    }
+}
+
+/* Closes what threads have left that have ended, or that only the parent of a fork has; the lock is
+ * held.  Where the system says itself that a thread ends, no other thread is asked for.          */
+PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
+{
+    const uint32_t process = perf_process_id_();
+    perf_worker_  *w;
+
+    for (w = g->workers; w; w = w->next) {
+        const int ours = w->process == process;
+        if ((ours && g->has_key == 2) || w->lead < 0)
+            continue;
+        if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
+                                   PERF_CAST_(long, w->thread), 0L))
+            perf_worker_close_(w);
+    }
+    if (g->workers && g->workers->process != process)
+        PERF_REL_(&g->workers, PERF_CAST_(perf_worker_ *, PERF_NULL_));
+}
+
+/* Opens an event of the calling thread for the program's own code; group -1: it leads one. */
+PERF_COLD_FN_ int perf_worker_event_(int which, int group)
+{
+    perf_event_attr_ attr;
+    int              fd;
+
+    PERF_LIBC_(memset)(&attr, 0, sizeof attr);
+    attr.size = PERF_CAST_(uint32_t, sizeof attr);
+    attr.config = !which;                       /* 1 instructions, 0 cycles                       */
+    attr.read_format = PERF_EVENT_TIMES_ | PERF_EVENT_GROUPED_;
+    attr.flags = PERF_EVENT_NO_KERNEL_;
+    if (group < 0)
+        attr.flags |= PERF_EVENT_DISABLED_;
+    attr.config1 = PERF_EVENT_USER_;
+    fd = perf_event_open_(&attr, 0, group);
+    if (fd < 0 && PERF_EVENT_USER_) {
+        attr.config1 = 0;
+        fd = perf_event_open_(&attr, 0, group);
+    }
+    return fd;
+}
+
+PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
+{
+    perf_reading_ at;
+    void         *page;
+    int           i, fd, group = -1;
+
+    for (i = 0; i < 2; i++) {
+        fd = perf_worker_event_(i, group);
+        if (fd < 0) {
+            PERF_SET_(&g->error[i], PERF_CAST_(uint32_t, -fd));
+            continue;
+        }
+        w->fd[i] = fd;
+        page = perf_mmap_(PERF_NULL_, 4096, 1, 1, fd, 0);       /* PROT_READ, MAP_SHARED          */
+        if (PERF_PTR_(intptr_t, page) != -1)
+            w->page[i] = PERF_CAST_(const perf_event_page_ *, page);
+        if (group < 0)
+            w->lead = i;
+        group = w->fd[w->lead];
+    }
+    if (w->lead < 0)
+        return;
+    (void)perf_event_ioctl_(w->fd[w->lead], PERF_EVENT_ENABLE_, 0);
+    if (!perf_worker_read_(w, &at))             /* what was lost before it ran is known now       */
+        perf_worker_close_(w);
+    else
+        PERF_SET_(&g->counted, 1u);
+}
+
+/* The worker of a recorder, made or cleared for a new thread; NULL: no memory, or a handler. */
+PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
+{
+    static const char *const titles[] = {"instructions", "cycles"};
+    perf_registry_          *r = t->home;
+    perf_worker_            *w = PERF_CAST_(perf_worker_ *, t->worker);
+    perf_site_              *site;
+    int                      i;
+
+    if (!perf_lock_(r))
+        return PERF_NULL_;
+    perf_works_sweep_(g);
+    if (g->has_key == 0) {
+        g->has_key = 1;
+        if (perf_key_make_ && perf_key_set_ && !perf_key_make_(&g->key, perf_worker_ended_))
+            g->has_key = 2;
+    }
+    if (w)
+        perf_worker_close_(w);
+    else
+        w = PERF_CAST_(perf_worker_ *, perf_keep_(r, sizeof *w));
+    if (w && !t->worker) {
+        PERF_LIBC_(memset)(w, 0, sizeof *w);
+        w->fd[0] = w->fd[1] = w->lead = -1;
+        w->next = g->workers;
+    }
+    if (w) {
+        w->number = t->number;
+        w->thread = perf_thread_id_();
+        w->process = perf_process_id_();
+    }
+    if (w && !t->worker)
+        PERF_REL_(&g->workers, w);
+    perf_unlock_(r);
+    t->worker = w;
+    for (i = 0; w && i < 2; i++) {
+        site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
+        w->name[i] = site ? site->id : 0;
+    }
+    return w;
+}
+
+/* Where nothing counts at all, scopes take the hot path again. */
+PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *t)
+{
+    perf_works_  *g = &perf_works_v1_;
+    perf_worker_ *w = perf_worker_make_(g, t);
+    uint32_t      error;
+
+    if (!w)
+        return PERF_NULL_;
+    perf_source_add_(t->home, &g->source);      /* a forked child has forgotten it                */
+    perf_worker_events_(g, w);
+    if (g->has_key == 2)
+        (void)perf_key_set_(g->key, w);
+    error = PERF_GET_(&g->error[0]);
+    if (w->lead < 0 && !PERF_GET_(&g->counted) && error != 23 && error != 24)   /* files are full */
+        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
+    return w;
+}
+
+/* ---- a scope ---- */
+
+PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
+{
+    const int         was = PERF_ERRNO_;
+    const perf_cell_ *c = t->open;
+    perf_worker_     *w = PERF_CAST_(perf_worker_ *, t->worker);
+    perf_frame_      *f;
+
+    if (!w || w->number != t->number)
+        w = perf_worker_open_(t);
+    while (c && PERF_CELL_ID_(c) != l->name->site.id)
+        c = c->parent;
+    while (w && w->open && w->frame[w->open - 1].depth >= depth)
+        w->open--;                              /* these have never ended                         */
+    if (w && w->lead >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
+        f = &w->frame[w->open++];
+        f->cell = c;
+        f->depth = depth;
+        f->period = PERF_GET_(&perf_works_v1_.period);
+        if (!perf_worker_read_(w, &f->at))
+            w->open--;
+    }
+    if (w)
+        t->ranges = w->open;
+    PERF_ERRNO_ = was;
+}
+
+/* What is kept of a cell; NULL: no memory, or inside a handler. */
+PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, const perf_cell_ *c)
+{
+    perf_work_ **head = &w->heads[(PERF_PTR_(uintptr_t, c) >> 6) % PERF_WORK_HEADS_];
+    perf_work_  *one = *head;
+
+    while (one && one->cell != c)
+        one = one->next;
+    if (!one && !w->spares && perf_lock_(t->home)) {
+        w->spare = PERF_CAST_(perf_work_ *,
+                              perf_keep_(t->home, PERF_WORK_BLOCK_ * sizeof *w->spare));
+        w->spares = w->spare ? PERF_WORK_BLOCK_ : 0;
+        perf_unlock_(t->home);
+    }
+    if (!one && w->spares) {
+        one = w->spare++;
+        w->spares--;
+        PERF_LIBC_(memset)(one, 0, sizeof *one);
+        one->cell = c;
+        one->next = *head;
+        PERF_REL_(head, one);
+    }
+    return one;
+}
+
+/* A number of the scope that ends, for the trace. */
+PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t count,
+                                    uint32_t depth)
+{
+    const uint64_t id = name;
+    uint64_t       at;
+
+    if (!t->ring_limit || !name)
+        return;
+    at = perf_ring_take_(t, 2 * sizeof(perf_event_));
+    perf_entry_(t, at, perf_bits_(PERF_CAST_(double, count)), PERF_REMARK_IS_VALUE_ | id << 8);
+    perf_entry_(t, at + sizeof(perf_event_), perf_scope_ticks_(t->home),
+                id << 32 | PERF_CAST_(uint64_t, depth) << 56);
+    PERF_ADD_(t->ring_more, 1);
+    PERF_REL_(&t->ring_head, t->ring_next);     /* the scope's own event looks whether it is due  */
+}
+
+/* Adds a call.  A counter that others had for a part of the time is scaled up by that part. */
+PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
+                                  const perf_reading_ *now)
+{
+    perf_work_    *one = perf_work_of_(t, w, f->cell);
+    const uint64_t lost = now->lost - f->at.lost, enabled = now->enabled - f->at.enabled;
+    double         scale = 1.0;
+    uint64_t       count;
+    int            i;
+
+    if (!one)
+        return;
+    if (one->period != f->period) {
+        one->scaled = one->missed = 0;
+        one->calls[0] = one->calls[1] = one->count[0] = one->count[1] = 0;
+        PERF_REL_(&one->period, f->period);
+    }
+    if (lost && lost >= enabled) {
+        PERF_ADD_(one->missed, 1);
+        return;
+    }
+    if (lost) {
+        scale = PERF_CAST_(double, enabled) / PERF_CAST_(double, enabled - lost);
+        PERF_ADD_(one->scaled, 1);
+    }
+    for (i = 0; i < 2; i++) {
+        if (w->fd[i] < 0)
+            continue;
+        count = now->count[i] - f->at.count[i];
+        if (lost)
+            count = PERF_CAST_(uint64_t, PERF_CAST_(double, count) * scale);
+        PERF_ADD_(one->count[i], count);
+        PERF_ADD_(one->calls[i], 1);
+        perf_work_event_(t, w->name[i], count, f->depth);
+    }
+}
+
+PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *t, uint32_t depth)
+{
+    const int          was = PERF_ERRNO_;
+    perf_worker_      *w = PERF_CAST_(perf_worker_ *, t->worker);
+    const perf_frame_ *f;
+    perf_reading_      now;
+    int                known;
+
+    t->ranges = 0;
+    if (!w || w->number != t->number || !w->open)
+        return;
+    known = perf_worker_read_(w, &now);
+    while (w->open && w->frame[w->open - 1].depth > depth)
+        w->open--;
+    f = &w->frame[w->open ? w->open - 1 : 0];
+    if (w->open && f->depth == depth) {
+        w->open--;
+        if (known && f->cell->parent == t->open && f->period == PERF_GET_(&perf_works_v1_.period))
+            perf_work_add_(t, w, f, &now);
+    }
+    t->ranges = w->open;
+    PERF_ERRNO_ = was;
+}
+
+PERF_COLD_FN_ int perf_work_span_(const perf_label_ *l, uint64_t *range)
+{
+    (void)l, (void)range;
+    return 0;
+}
+
+PERF_COLD_FN_ void perf_work_no_span_(uint64_t range)
+{
+    (void)range;
+}
+
+PERF_COLD_FN_ void perf_work_mark_(const perf_label_ *l)
+{
+    (void)l;
+}
+
+PERF_COLD_FN_ void perf_work_thread_(const char *name)
+{
+    (void)name;
+}
+
+static const perf_sink_ perf_works_sink_ = {
+    sizeof(perf_sink_), perf_work_begin_, perf_work_end_, perf_work_span_,
+    perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_,
+};
+
+/* ---- what they have counted, in a report ---- */
+
+typedef struct perf_work_sum_ {         /* of a path, all threads                                 */
+    double scaled, missed, calls[2], count[2];
+} perf_work_sum_;
+
+PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one)
+{
+    int i;
+
+    sum->scaled += PERF_CAST_(double, PERF_GET_(&one->scaled));
+    sum->missed += PERF_CAST_(double, PERF_GET_(&one->missed));
+    for (i = 0; i < 2; i++) {
+        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&one->calls[i]));
+        sum->count[i] += PERF_CAST_(double, PERF_GET_(&one->count[i]));
+    }
+}
+
+/* Of either counter: a thread may have one of them. */
+PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
+{
+    return sum->calls[0] > sum->calls[1] ? sum->calls[0] : sum->calls[1];
+}
+
+/* The sums of node[i] are those of [node[i].size], largest path first; NULL: no memory.  (*tree) is
+ * to be freed, too.                                                                              */
+PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree)
+{
+    perf_works_    *g = &perf_works_v1_;
+    const uint64_t  period = PERF_GET_(&g->period);
+    perf_worker_   *w;
+    perf_work_     *one;
+    perf_work_sum_ *sum;
+    uint32_t        i, room;
+
+    *tree = perf_tree_make_(perf_registry_get_());
+    if (!*tree)
+        return PERF_NULL_;
+    room = (*tree)->count;
+    sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
+    if (!sum)
+        return PERF_NULL_;
+    PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
+    for (w = PERF_ACQ_(&g->workers); w; w = w->next)
+        for (i = 0; i < PERF_WORK_HEADS_ && w->process == perf_process_id_(); i++)
+            for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
+                const uint32_t node = perf_tree_path_(*tree, one->cell);
+                if (node < room && PERF_ACQ_(&one->period) == period)
+                    perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
+            }
+    for (i = 0; i < room; i++)                  /* which is not needed: where its sum is          */
+        (*tree)->node[i].size = i;
+    perf_tree_sort_(*tree);
+    return sum;
+}
+
+/* Figures of a call: instructions, cycles, instructions per cycle; NaN: not known. */
+PERF_COLD_FN_ void perf_work_figures_(const perf_work_sum_ *sum, double *figure)
+{
+    int i;
+
+    figure[2] = PERF_NAN_;
+    for (i = 0; i < 2; i++) {
+        figure[i] = PERF_NAN_;
+        if (sum->calls[i] > 0.0)
+            figure[i] = sum->count[i] / sum->calls[i];
+    }
+    if (figure[1] > 0.0)
+        figure[2] = figure[0] / figure[1];
+}
+
+PERF_FN const char *perf_work_name_(const perf_tree_ *tree, uint32_t node)
+{
+    return PERF_ACQ_(&tree->registry->names)[tree->node[node].name]->site.name;
+}
+
+PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, uint32_t node,
+                                  const perf_work_sum_ *sum)
+{
+    const char *name = perf_work_name_(tree, node);
+    char        text[64];
+    perf_out_   o = perf_out_open_(text, sizeof text);
+    size_t      indent = 2 * (tree->node[node].depth - 1);
+    double      figure[3];
+    int         i;
+
+    if (indent > 20)                            /* the name has 12 columns                        */
+        indent = 20;
+    perf_put_blanks_(&o, indent);
+    (void)perf_put_cut_(&o, name, 40);
+    perf_cell_text_(table, text);
+    perf_cell_fixed_(table, perf_work_calls_(sum), 0);
+    perf_work_figures_(sum, figure);
+    for (i = 0; i < 3; i++) {
+        if (perf_is_nan_(figure[i]))
+            perf_cell_text_(table, "-");
+        else
+            perf_cell_fixed_(table, figure[i], i == 2 ? 2 : 0);
+    }
+    perf_row_end_(table);
+}
+
+/* "no cycles: the kernel forbids it", why a column is empty; nothing where both are counted. */
+PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead)
+{
+    perf_counters c;
+    int           i, some = 0;
+
+    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    for (i = 0; i < 2; i++) {
+        c.own[i].error = PERF_CAST_(int, PERF_GET_(&perf_works_v1_.error[i]));
+        if (c.own[i].error)
+            c.own[i].how = PERF_REFUSED_;
+        some |= c.own[i].error;
+    }
+    if (some)
+        perf_put_all_missing_(o, &c, lead);
+    return some;
+}
+
+PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *o, double calls, const char *what)
+{
+    if (calls > 0.0) {
+        perf_put_number_(o, "note: ", calls, 0);
+        perf_put_(o, what);
+    }
+}
+
+/* The list below table and tree: a call of each path. */
+PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
+{
+    static const perf_column_ column[] = {{"counted, of a call", 32, 0, 0}, {"calls", 10, 0, 0},
+                                          {"instructions", 14, 0, 0},       {"cycles", 14, 0, 0},
+                                          {"IPC", 7, 0, 0}};
+    perf_table_     table = perf_table_open_(o, column, 5);
+    perf_tree_     *tree;
+    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
+    double          scaled = 0.0, missed = 0.0;
+    uint32_t        i;
+    int             titles = 0;
+
+    for (i = 1; sums && i < tree->count; i++) {
+        one = &sums[tree->node[i].size];
+        scaled += one->scaled;
+        missed += one->missed;
+        if (!(perf_work_calls_(one) > 0.0))
+            continue;
+        if (!titles++)
+            perf_table_head_(&table);
+        perf_put_work_(&table, tree, i, one);
+    }
+    PERF_FREE(sums);
+    perf_tree_free_(tree);
+    if (perf_put_works_missing_(o, "note: counters of scopes: no "))
+        perf_put_char_(o, '\n');
+    perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
+    perf_put_works_note_(o, missed, " calls had no counters, others used them: left out\n");
+}
+
+/* ["step","read"] */
+PERF_COLD_FN_ void perf_put_work_path_(perf_out_ *o, const perf_tree_ *tree, uint32_t node)
+{
+    if (tree->node[node].parent) {
+        perf_put_work_path_(o, tree, tree->node[node].parent);
+        perf_put_char_(o, ',');
+    }
+    perf_put_json_(o, perf_work_name_(tree, node));
+}
+
+PERF_COLD_FN_ void perf_put_work_json_(perf_out_ *o, const perf_work_sum_ *sum)
+{
+    static const char *const keys[] = {",\"instructions\":", ",\"cycles\":", ",\"ipc\":"};
+    double                   figure[3];
+    int                      i;
+
+    perf_put_number_(o, ",\"calls\":", perf_work_calls_(sum), 0);
+    perf_put_number_(o, ",\"scaled\":", sum->scaled, 0);
+    perf_put_number_(o, ",\"missed\":", sum->missed, 0);
+    perf_work_figures_(sum, figure);
+    for (i = 0; i < 3; i++) {
+        perf_put_(o, keys[i]);
+        if (perf_is_nan_(figure[i]))
+            perf_put_(o, "null");
+        else
+            perf_put_fixed_(o, figure[i], 3);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
+{
+    char            text[400];
+    perf_out_       why = perf_out_open_(text, sizeof text);
+    perf_tree_     *tree;
+    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
+    uint32_t        i;
+    int             some = 0;
+
+    perf_put_(o, ",\n\"counters\":[");
+    for (i = 1; sums && i < tree->count; i++) {
+        one = &sums[tree->node[i].size];
+        if (!(perf_work_calls_(one) > 0.0))
+            continue;
+        perf_put_(o, some++ ? ",\n{\"path\":[" : "\n{\"path\":[");
+        perf_put_work_path_(o, tree, i);
+        perf_put_char_(o, ']');
+        perf_put_work_json_(o, one);
+        perf_put_char_(o, '}');
+    }
+    perf_put_char_(o, ']');
+    PERF_FREE(sums);
+    perf_tree_free_(tree);
+    if (perf_put_works_missing_(&why, "no ")) {
+        perf_put_(o, ",\n\"counters_missing\":");
+        perf_put_json_(o, text);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
+{
+    if (json)
+        perf_put_works_json_(o);
+    else
+        perf_put_works_list_(o);
+}
+
+PERF_COLD_FN_ void perf_works_forget_(void)
+{
+    PERF_SET_(&perf_works_v1_.period, perf_works_v1_.period + 1);
+}
+
+/* ---- on and off ---- */
+
+PERF_COLD_FN_ perf_status perf_works_begin_(void)
+{
+    perf_works_    *g = &perf_works_v1_;
+    perf_registry_ *r = perf_registry_read_();
+    perf_status     status;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    g->users++;
+    status = g->users == 1 ? PERF_OK : PERF_ESTATE;
+    if (status == PERF_OK) {
+        g->source.report = perf_put_works_;
+        g->source.reset = perf_works_forget_;
+        PERF_REL_(&g->sink, &perf_works_sink_);
+    }
+    perf_unlock_(r);
+    if (status != PERF_OK)                      /* another one has begun it                       */
+        return PERF_OK;
+    perf_image_pin_();
+    perf_source_add_(r, &g->source);
+    status = perf_sink_set_(PERF_NULL_, &perf_works_sink_);
+    if (status != PERF_OK && perf_lock_(r)) {
+        g->users--;
+        perf_unlock_(r);
+    }
+    return status;
+}
+
+PERF_COLD_FN_ void perf_works_end_(void)
+{
+    perf_works_    *g = &perf_works_v1_;
+    perf_registry_ *r = perf_registry_get_();
+    int             last = 0;
+
+    if (r && perf_lock_(r)) {
+        last = g->users && !--g->users;
+        perf_unlock_(r);
+    }
+    if (last)
+        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
+}
+
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_start_(void)
+{
+    const char     *asked = perf_getenv_("PERF_COUNTERS");
+    perf_registry_ *r = asked && *asked ? perf_registry_read_() : PERF_NULL_;
+
+    if (!r)
+        return;
+    if (PERF_GET_(&r->heard_more) & 2u)         /* another file of the program has begun it       */
+        return;
+    PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 2u);
+    if (PERF_LIBC_(strcmp)(asked, "0") && perf_works_begin_() != PERF_OK)
+        (void)fprintf(stderr, "perf.h: PERF_COUNTERS: a profiler has the scopes, they count "
+                              "nothing\n");
+}
+#else
+PERF_COLD_FN_ perf_status perf_works_begin_(void)
+{
+    return PERF_OK;
+}
+
+PERF_COLD_FN_ void perf_works_end_(void)
+{
+}
+#endif
 
 PERF_END_DECLS
 
 #endif /* PERF_COUNTERS_H */
+#endif
+#if PERF_ALL || defined(PERF_MAIN)
 /* ==== perf_export.h ==== */
 /* perf_export.h - results, scopes and the trace in other tools' formats.
  *
@@ -19085,7 +20196,7 @@ PERF_END_DECLS
 #define PERF_RESULTS_H
 
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_results.h: found another or an older perf.h; keep all files of one release together"
+#error "perf_results.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 /* ==== perf_saved.h ==== */
@@ -20824,14 +21935,15 @@ PERF_COLD_FN_ void perf_put_interval_json_(perf_writer_ *json, const char *key,
     perf_member_close_(json, ']');
 }
 
-PERF_COLD_FN_ void perf_put_verdict_json_(perf_writer_ *json, const perf_verdict *verdict)
+PERF_COLD_FN_ void perf_put_verdict_json_(perf_writer_ *json, const char *key,
+                                          const perf_verdict *verdict)
 {
     char      text[80];
     perf_out_ rule = perf_out_open_(text, sizeof text);
 
     perf_put_rule_(&rule, &verdict->rule);
     json->line = 1;
-    perf_member_open_(json, "verdict", '{');
+    perf_member_open_(json, key, '{');
     perf_member_text_(json, "decision", perf_decision_text(verdict->decision));
     perf_member_text_(json, "rule", text);
     perf_member_text_(json, "reason", verdict->reason ? verdict->reason : "");
@@ -20859,7 +21971,11 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_member_real_(json, "max_seconds", result->opts.max_seconds);
     perf_member_real_(json, "slice_ns", result->opts.slice_ns);
     perf_member_close_(json, '}');
-    perf_put_verdict_json_(json, &result->verdict);
+    perf_put_verdict_json_(json, "verdict", &result->verdict);
+    if (result->parts) {
+        perf_put_verdict_json_(json, "verdict_of_rule_1", &result->part[0]);
+        perf_put_verdict_json_(json, "verdict_of_rule_2", &result->part[1]);
+    }
     perf_put_loop_numbers_(json, loop->own);
     perf_put_step_(json, saving, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);
@@ -23905,7 +25021,7 @@ PERF_END_DECLS
 #define PERF_MAIN_H
 
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_main.h: found another or an older perf.h; keep all files of one release together"
+#error "perf_main.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 PERF_BEGIN_DECLS
@@ -26339,7 +27455,7 @@ PERF_END_DECLS
 #include <stdio.h>
 #include <string.h>
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_trace.h: found another or an older perf.h; keep all files of one release together"
+#error "perf_trace.h: found another or an older perf.h; keep files of one release together"
 #endif
 
 /* >>config ------------------------------------------------------------------------------------ */
@@ -26361,7 +27477,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  *
  *     perf_trace_stream("run.pftrace");            // at the start of main
  *     ...                                          // a kill -9 here loses the last second
- *     perf_trace_stream_end();                     // writes what is left, and closes
+ *     perf_trace_stream(NULL);                     // writes what is left, and closes
  *
  * The library starts no thread: each thread writes its ring when half of it is new, or a second has
  * passed, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the
@@ -26374,15 +27490,14 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * that is open at a write may move the first one inside it by a ns, and by one more for each
  * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
- * cut back to the last whole write, the report counts the events not in it, recording goes on.   */
+ * cut back to the last whole write, the report counts the events not in it, recording goes on.
+ * NULL writes what all rings hold now and closes the file; another stream may then be started.
+ * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before.                      */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
  * PERF_EIO when the stream has failed, now or before.                                            */
 PERF_FN perf_status perf_trace_stream_flush(void);
-
-/* Writes what all rings hold now, and closes the file.  Another stream may then be started. */
-PERF_FN perf_status perf_trace_stream_end(void);
 
 /* >>merge: traces of several processes in one file ----------------------------------------------
  * Processes of one machine share a clock: their times fit as they are.  For another machine say how
@@ -27256,23 +28371,6 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
     return PERF_EIO;
 }
 
-PERF_FN perf_status perf_trace_stream(const char *path)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_status     status = PERF_ESTATE;
-
-    if (!path || !*path || strlen(path) > 4095)
-        return PERF_EINVAL;
-    if (!r)
-        return PERF_ENOMEM;
-    if (!r->ring_events || !perf_lock_(r))
-        return PERF_ESTATE;
-    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
-        status = perf_stream_begin_(r, path);
-    perf_unlock_(r);
-    return status;
-}
-
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -27305,14 +28403,28 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     return status;
 }
 
+PERF_FN perf_status perf_trace_stream(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_status     status = PERF_ESTATE;
+
+    if (!path)
+        return perf_stream_now_(1);
+    if (!*path || strlen(path) > 4095)
+        return PERF_EINVAL;
+    if (!r)
+        return PERF_ENOMEM;
+    if (!r->ring_events || !perf_lock_(r))
+        return PERF_ESTATE;
+    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
+        status = perf_stream_begin_(r, path);
+    perf_unlock_(r);
+    return status;
+}
+
 PERF_FN perf_status perf_trace_stream_flush(void)
 {
     return perf_stream_now_(0);
-}
-
-PERF_FN perf_status perf_trace_stream_end(void)
-{
-    return perf_stream_now_(1);
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
@@ -27331,7 +28443,7 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exi
 {
     const char *path = perf_getenv_("PERF_TRACE_STREAM");
 
-    if (path && *path && perf_trace_stream_end() == PERF_EIO)
+    if (path && *path && perf_trace_stream(PERF_NULL_) == PERF_EIO)
         (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", path);
 }
 #endif
@@ -27680,7 +28792,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 #define perf_trace_save_perfetto(path)   PERF_OFF_CODE_((perf_trace_save_perfetto)(path))
 #define perf_trace_stream(path)          PERF_OFF_CODE_((perf_trace_stream)(path))
 #define perf_trace_stream_flush()        PERF_OFF_CODE_((perf_trace_stream_flush)())
-#define perf_trace_stream_end()          PERF_OFF_CODE_((perf_trace_stream_end)())
 #endif
 
 PERF_END_DECLS
@@ -27861,7 +28972,7 @@ PERF_END_DECLS
  *     static perf_tally mine, all;
  *     perf_tally_of("compute", rank, &mine);
  *     perf_tally_merge(&all, &mine);               // or one MPI_Reduce: docs/mpi.md
- *     printf("%+.1f %%\n", 100 * perf_tally_imbalance(&all));     // the slowest, beyond the mean
+ *     printf("%+.1f %%\n", 100 * all.imbalance);  // the slowest, beyond the mean
  *
  * Optional: only files that add up processes include it.
  * Sections (search for ">>"):  tally  private
@@ -27885,6 +28996,7 @@ typedef struct perf_tally {
     uint64_t  parts;            /* tallies added up in it: 1 from perf_tally_of                   */
     uint64_t  most_ns, least_ns;        /* largest and smallest total_ns of a part, ...           */
     uint32_t  most, least;      /* ... and that part's number; of equal ones the lower            */
+    double    imbalance;        /* of most_ns beyond the mean of all parts: 0.2 is 20 %           */
 } perf_tally;
 
 /* The tally of `name` from all threads, which may go on; where the host and a device have a scope
@@ -27895,9 +29007,6 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
 
 /* into += from, or nothing.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or no tally. */
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
-
-/* How far the part with most time exceeds the mean of all parts: 0.2 is 20 %; 0: there is none. */
-PERF_FN double perf_tally_imbalance(const perf_tally *t);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
@@ -28019,15 +29128,10 @@ PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
     into->total_ns += from->total_ns;
     into->self_ns += from->self_ns;
     into->parts += from->parts;
+    if (into->total_ns)
+        into->imbalance = PERF_CAST_(double, into->most_ns) * PERF_CAST_(double, into->parts) /
+                              PERF_CAST_(double, into->total_ns) - 1.0;
     return PERF_OK;
-}
-
-PERF_FN double perf_tally_imbalance(const perf_tally *t)
-{
-    if (!t || !t->total_ns)
-        return 0.0;
-    return PERF_CAST_(double, t->most_ns) * PERF_CAST_(double, t->parts) /
-               PERF_CAST_(double, t->total_ns) - 1.0;
 }
 
 #if PERF_DISABLE
@@ -30243,7 +31347,7 @@ typedef struct perf_gpu_memory_ {
     perf_source_      source;
 } perf_gpu_memory_;
 
-PERF_COLD_DECL_ void perf_gpu_memory_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_memory_report_(perf_out_ *, int json);
 PERF_COLD_DECL_ void perf_gpu_memory_reset_(void);
 
 /* NULL without memory. */
@@ -30433,12 +31537,12 @@ PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *o, const perf_gpu_mark_ *m)
 }
 
 /* The phases as a table of the report, and the first that would not fit. */
-PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o)
+PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
 {
     perf_gpu_memory_     *g = perf_gpu_memory_get_();
     const perf_gpu_mark_ *m, *first = PERF_NULL_;
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
     if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
@@ -30508,9 +31612,15 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *     PERF_GPU_COPY_OUT("logits", stream);         from it,
  *     PERF_GPU_COPY("shuffle", stream);            and within it: classes of their own
  *     PERF_GPU_PART("attention", stream);          a scope also where `stream` is being captured:
- *                                                  times the graph's replays (perf_gpu_part_begin)
+ *                                                  times the graph's replays
  *     PERF_GPU_WAIT("loss.item");                  host time spent waiting for the device
- * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock. */
+ * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock.
+ *
+ * In a graph PERF_GPU_PART becomes two event nodes, and perf_gpu_collect() fetches their newest
+ * replay that is done: call it between two replays.  Its lag is 0; the trace line is "GPU 0 graph".
+ * Needs a scope around the launch, or another in that context, which ties the clocks.  A process
+ * has 1,024; later ones are skipped, as are all where the driver has no cuEventRecordWithFlags.
+ * Not for graphs that a device launches or that stand in a condition: those may hold no events.  */
 #define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, DEVICE_, begin_)
 #define PERF_GPU_PART(name, stream)     PERF_GPU_SCOPE_("" name "", stream, DEVICE_, open_part_)
 #define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, IN_, begin_)
@@ -30537,7 +31647,6 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *       context, perf_cuda.h says who writes; that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
  *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation;
- *   perf_gpu_open_part_                                   not hot: a part of a graph
  *   PERF_GPU_HERE_                                        1: scopes can record here */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
@@ -30763,7 +31872,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
  * are rows of the same report and lines of the same trace ("GPU 0 stream 1").  Scopes on streams
- * that are being captured into a graph are skipped and counted, except perf_gpu_part_begin's.  Any
+ * that are being captured into a graph are skipped and counted, except those of PERF_GPU_PART.  Any
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
@@ -30781,14 +31890,6 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
-
-/* The same for work that may be captured into a graph.  There it becomes two event nodes, and
- * perf_gpu_collect() fetches their newest replay that is done: call it between two replays.  Its
- * lag is 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another in that
- * context, which ties the clocks.  A process has 1,024; later ones are skipped, as are all where
- * the driver has no cuEventRecordWithFlags.  Not for graphs that a device launches or that stand
- * in a condition: those may hold no events. */
-PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
@@ -30958,7 +32059,7 @@ typedef struct perf_gpu_state_ {
 
 PERF_COLD_DECL_ void perf_gpu_name_stream_(perf_gpu_state_ *, perf_gpu_line_ *, void *stream);
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
-PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *, int json);
 PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
 
@@ -31831,18 +32932,6 @@ PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream
     return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
 }
 
-PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
-{
-    perf_gpu_scope s = PERF_ZERO;
-    perf_site_    *site = PERF_NULL_;
-
-    if (PERF_ON_())
-        site = perf_site_find_(name, PERF_KIND_DEVICE_);
-    if (site)
-        s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
-    return s;
-}
-
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
 {
     if (!scope || !scope->slot)
@@ -32399,7 +33488,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d.ticks);
     if (PERF_LIKELY_(d.bucket))                 /* 0: no memory for it                            */
-        PERF_ADD_(PERF_BUCKET_(c, d.bucket), 1);
+        perf_cell_count_(a->t, c, d.bucket);
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
@@ -33030,7 +34119,7 @@ PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e, c
 }
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
-PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
+PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
 {
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
@@ -33049,6 +34138,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver", "had a negative time in the driver, read as 0"};
 
+    if (json)
+        return;
     if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
     if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
@@ -35302,7 +36393,7 @@ PERF_END_DECLS
 #define PERF_U64_  uint64_t
 #define PERF_UPTR_ uintptr_t
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_kernel.h: found another perf_base.h; keep the files of one release together"
+#error "perf_kernel.h: found another or an older perf_base.h; keep files of one release together"
 #endif
 #if PERF_KERNEL_HOST
 #endif
@@ -36873,7 +37964,7 @@ PERF_COLD_FN_ int perf_cupti_record_(perf_cupti_ *g, const perf_cupti_work_ *w)
     if (ticks - c->low > c->span)
         bucket = perf_cell_extend_(track->recorder, c, ticks);
     if (bucket)
-        PERF_ADD_(PERF_BUCKET_(c, bucket), 1);
+        perf_cell_count_(track->recorder, c, bucket);
     if (track->recorder->ring_mask)
         perf_cupti_event_(track, c, w->at, ticks);
     return 1;
@@ -37179,7 +38270,7 @@ PERF_COLD_FN_ void perf_cupti_put_device_(perf_out_ *o, const perf_cupti_device_
     perf_put_char_(o, '\n');
 }
 
-PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o)
+PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o, int json)
 {
     perf_cupti_   *g = perf_cupti_seen_();
     double         sum;
@@ -37191,7 +38282,7 @@ PERF_COLD_FN_ void perf_cupti_report_(perf_out_ *o)
         "kernels and copies: it is not known where they were launched",
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope"};
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
     sum = perf_cupti_sum_(g);
     if (sum > 0) {
@@ -37454,7 +38545,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_sta
         return;
     r = perf_registry_read_();
     if (r)
-        PERF_SET_(&r->heard_cupti, 1u);
+        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 1u);
     if (!PERF_LIBC_(strcmp)(asked, "0"))
         return;
     (void)perf_cupti_start(PERF_LIBC_(strcmp)(asked, "1") ? asked : PERF_NULL_);

@@ -393,7 +393,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
- *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them     */
+ *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
+ *   perf_smaller_, perf_larger_, perf_between_  of counts                                        */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -450,6 +451,25 @@ PERF_FN double perf_or_default_(double x, double low, double high, double otherw
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
+}
+
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
 }
 
 /* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
@@ -1199,10 +1219,6 @@ PERF_FN double perf_hist_std(const perf_hist *h);
 
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
-
-/* n quantiles, in any order, in one pass.  PERF_ENODATA: empty, out[] all PERF_HIST_NO_DATA.
- * PERF_EINVAL: some q outside [0, 1] (its out is PERF_HIST_NO_DATA, the others are answered).    */
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out);
 
 /* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
  * the distribution function.  0 for NaN.                                                         */
@@ -2184,7 +2200,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
-/* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
+/* Sums of up to 256 blocks of counters: what a quantile needs to find its bucket. */
 typedef struct perf_hist_scan_ {
     perf_hist_shape_ shape;
     size_t           first, end, block;     /* counters; `block` of them per sum                  */
@@ -2252,70 +2268,42 @@ PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
     return perf_greater_(perf_lesser_(t, n), 1);
 }
 
-/* Where the walk for several quantiles is: `below` values lie before block k. */
-typedef struct perf_hist_at_block_ {
-    size_t   k;
-    uint64_t below;
-} perf_hist_at_block_;
-
-/* The value of a rank in 1..total, in integers of the histogram.  Ascending ranks are one walk. */
-PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank,
-                                perf_hist_at_block_ *at)
+/* The value of a rank in 1..total, in integers of the histogram. */
+PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank)
 {
-    uint64_t under = perf_hist_peek_(h)->under, width, lower;
-    size_t   i, end;
+    uint64_t under = perf_hist_peek_(h)->under, below = under, width, lower;
+    size_t   i, end, block = 0;
 
     if (rank == s->total)
         return s->max;
     if (rank == 1 || rank <= under)
         return s->min;
-    if (rank <= at->below) {                    /* not ascending: start again                     */
-        at->k = 0;
-        at->below = under;
-    }
-    while (at->k < s->blocks && rank - at->below > s->sums[at->k])
-        at->below += s->sums[at->k++];
-    if (at->k == s->blocks)
+    while (block < s->blocks && rank - below > s->sums[block])
+        below += s->sums[block++];
+    if (block == s->blocks)
         return s->max;                          /* above the range                                */
-    i = s->first + at->k * s->block;
+    i = s->first + block * s->block;
     end = i + s->block;
     if (end > s->end)
         end = s->end;
-    i = perf_hist_walk_(h, &s->shape, i, end, at->below, rank);
+    i = perf_hist_walk_(h, &s->shape, i, end, below, rank);
     lower = perf_hist_lower_(&s->shape, i, &width);
     return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
                          s->max);
 }
 
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out)
-{
-    perf_hist_scan_     s;
-    perf_hist_at_block_ at = PERF_ZERO;
-    perf_status         status = PERF_OK;
-    size_t              i;
-
-    if (!h || (n && (!q || !out)))
-        return PERF_EINVAL;
-    perf_hist_scan_blocks_(h, &s);
-    at.below = perf_hist_peek_(h)->under;
-    if (s.total == 0)
-        status = PERF_ENODATA;
-    for (i = 0; i < n; i++) {
-        out[i] = PERF_HIST_NO_DATA;
-        if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0)
-            status = PERF_EINVAL;
-        else if (s.total)
-            out[i] = s.shape.unit * perf_hist_value_(h, &s, perf_hist_rank_(q[i], s.total), &at);
-    }
-    return status;
-}
-
 PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
 {
-    double x = PERF_HIST_NO_DATA;
+    perf_hist_scan_ s;
+    uint64_t        rank;
 
-    (void)perf_hist_quantiles(h, &q, 1, &x);
-    return x;
+    if (!h || !(q >= 0.0 && q <= 1.0))
+        return PERF_HIST_NO_DATA;
+    perf_hist_scan_blocks_(h, &s);
+    if (s.total == 0)
+        return PERF_HIST_NO_DATA;
+    rank = perf_hist_rank_(q, s.total);
+    return s.shape.unit * perf_hist_value_(h, &s, rank);
 }
 
 /* Values in the buckets up to that of the integer v. */
@@ -3559,14 +3547,10 @@ PERF_BEGIN_DECLS
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
 PERF_FN perf_summary perf_summarize(const double *x, size_t n);
 
-/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
- * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence);
-
-/* The same from a histogram.  The limits are the outer ends of the buckets that hold the two
- * ranks: it covers no less often than from the values themselves, and is wider by a bucket on
- * either side at most (2^-K each).  All NaN: no values, or p or confidence out of range.         */
+/* Quantile p (0..1) of a histogram with its exact binomial interval.  confidence 0 means 0.95.  The
+ * limits are the outer ends of the buckets that hold the two ranks: it covers no less often than
+ * from the values themselves, and is wider by a bucket on either side at most (2^-K each).  A side
+ * without bound is +-infinity.  All NaN: no values, or p or confidence out of range.             */
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
 
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
@@ -3702,8 +3686,10 @@ PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
     return low;
 }
 
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence)
+/* Quantile p (0..1) of an ascending array (type 7) with its exact binomial interval.  confidence 0
+ * means 0.95.  A side without bound is +-infinity.  NaN: n is 0, p or confidence out of range.   */
+PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, double p,
+                                              double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
@@ -3967,15 +3953,15 @@ PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
     s->max = x[n - 1];
     s->mean = m.mean;
     s->std = m.std;
-    q = perf_quantile_interval(x, n, 0.50, 0.95);
+    q = perf_quantile_interval_(x, n, 0.50, 0.95);
     s->p50 = q.estimate;
     s->p50_low = q.low;
     s->p50_high = q.high;
-    q = perf_quantile_interval(x, n, 0.95, 0.95);
+    q = perf_quantile_interval_(x, n, 0.95, 0.95);
     s->p95 = q.estimate;
     s->p95_low = q.low;
     s->p95_high = q.high;
-    q = perf_quantile_interval(x, n, 0.99, 0.95);
+    q = perf_quantile_interval_(x, n, 0.99, 0.95);
     s->p99 = q.estimate;
     s->p99_low = q.low;
     s->p99_high = q.high;
@@ -4964,7 +4950,7 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
  * shape, .15 of 20 pairs look so, .05 of 24, .02 of 36.                                          */
 PERF_FN int perf_split_(const double *d, size_t n, double centre)
 {
-    const perf_interval signs = perf_quantile_interval(d, n, 0.5, 0.95);
+    const perf_interval signs = perf_quantile_interval_(d, n, 0.5, 0.95);
     const double        width = signs.high - signs.low;
     size_t              i;
 
@@ -4982,7 +4968,7 @@ PERF_FN int perf_split_(const double *d, size_t n, double centre)
 PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
 {
     perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
-    perf_interval signs = perf_quantile_interval(s->logs, s->na, 0.5, v->confidence), r;
+    perf_interval signs = perf_quantile_interval_(s->logs, s->na, 0.5, v->confidence), r;
     double        excess = perf_spikes_excess_(s->logs, s->na);
     const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
 
@@ -5001,8 +4987,8 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, 
 /* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
 PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
 {
-    const perf_interval a = perf_quantile_interval(s->sorted_a, s->na, 0.5, confidence);
-    const perf_interval b = perf_quantile_interval(s->sorted_b, s->nb, 0.5, confidence);
+    const perf_interval a = perf_quantile_interval_(s->sorted_a, s->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval_(s->sorted_b, s->nb, 0.5, confidence);
     perf_interval       r;
 
     r.estimate = perf_log_(b.estimate / a.estimate);
@@ -5026,7 +5012,7 @@ PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
     if (s->na < PERF_FEW_MEDIANS_)
         r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
     if (s->na < PERF_FEW_PAIRS_)
-        r = perf_hull_(r, perf_quantile_interval(s->logs, s->na, 0.5, confidence));
+        r = perf_hull_(r, perf_quantile_interval_(s->logs, s->na, 0.5, confidence));
     if (perf_unlike_(s))
         r = perf_hull_(r, perf_medians_apart_(s, confidence));
     return r;
