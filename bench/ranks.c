@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     printf("sum: %llu parts, %llu calls, p50 %.1f us, p99 %.1f us, slowest rank %u, imbalance %.1f %%\n",
            (unsigned long long)sum->parts, (unsigned long long)sum->calls,
            perf_hist_quantile(&sum->hist, 0.5) / 1e3, perf_hist_quantile(&sum->hist, 0.99) / 1e3,
-           sum->most, 100 * perf_tally_imbalance(sum));
+           sum->most, 100 * sum->imbalance);
     printf("bytes: %zu a message, %.1f MB in all, %.2f MB through the busiest rank (one that gathers: "
            "%.1f MB)\n", sizeof(perf_tally), (double)sizeof(perf_tally) * (ranks - 1) / 1e6,
            (double)sizeof(perf_tally) * levels / 1e6, (double)sizeof(perf_tally) * (ranks - 1) / 1e6);

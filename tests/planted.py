@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """planted.py FILE NAME=NS...: other times in a baseline, so that a busy machine decides no test.
 
-The entries of each NAME get NS nanoseconds; those that are slow, over 50 us, get 1 ms.  Other entries
+The entries of each NAME get NS nanoseconds; those that are slow, over 30 us, get 1 ms.  Other entries
 stay.  A day lies between two runs."""
 import json
 import statistics
@@ -12,7 +12,7 @@ with open(sys.argv[1], encoding="utf-8") as f:
 ns_of = dict(word.rsplit("=", 1) for word in sys.argv[2:])
 for i, entry in enumerate(results["benchmarks"]):
     if entry["name"] in ns_of:
-        slow = statistics.median(entry["samples"]) > 50e3
+        slow = statistics.median(entry["samples"]) > 30e3
         ns = 1e6 if slow else float(ns_of[entry["name"]])
         entry["samples"] = [ns * (1 + 0.001 * (i % 3)) for _ in entry["samples"]]
 for i, run in enumerate(results["runs"]):

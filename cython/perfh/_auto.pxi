@@ -12,6 +12,10 @@ cdef extern from *:
         return frame->f_code;
     }
     #endif
+    static PyObject *perfh_code_of(PyFrameObject *frame)
+    {
+        return (PyObject *)PyFrame_GetCode(frame);
+    }
     """
     ctypedef struct PyObject:
         pass
@@ -20,7 +24,7 @@ cdef extern from *:
     ctypedef int (*Py_tracefunc)(PyObject *, PyFrameObject *, int, PyObject *)
     void PyEval_SetProfile(Py_tracefunc function, PyObject *with_)
     void PyEval_SetTrace(Py_tracefunc function, PyObject *with_)
-    object PyFrame_GetCode(PyFrameObject *frame)
+    object perfh_code_of(PyFrameObject *frame)
     int PyFrame_GetLineNumber(PyFrameObject *frame)
     PyObject *PyThreadState_GetDict()
     PyObject *PyDict_GetItem(PyObject *d, PyObject *key)
@@ -216,7 +220,7 @@ cdef int function_event(PyObject *with_, PyFrameObject *frame, int what, PyObjec
         if t.chosen.lines:
             PyEval_SetTrace(NULL, NULL)
     elif what == PyTrace_CALL:
-        function = t.chosen.look_up(PyFrame_GetCode(frame), frame)
+        function = t.chosen.look_up(perfh_code_of(frame), frame)
         if function is not None:
             t.enter(frame, function)
     elif what == PyTrace_RETURN:                # also where an exception leaves the function

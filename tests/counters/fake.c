@@ -45,7 +45,8 @@ static int fake_open(const struct perf_event_attr *attr, int process, int group)
         return -EMFILE;
     fd = open("/dev/null", O_RDONLY);
     number_of[fd] = 1 + (int)attr->type * 8 + (int)(attr->config & 7);
-    last = *attr;
+    memset(&last, 0, sizeof last);                 /* the newest kernel headers have a larger one     */
+    memcpy(&last, attr, attr->size < sizeof last ? attr->size : sizeof last);
     last_process = process;
     opened++;
     alone += group < 0;

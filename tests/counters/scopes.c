@@ -47,12 +47,14 @@ static int plants(int which)
 
 long syscall(long number, ...)
 {
-    long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    void                   *found = dlsym(RTLD_NEXT, "syscall");
+    long (*real)(long, ...);
     struct perf_event_attr *attr;
     va_list                 a;
     long                    x[6];
     int                     i;
 
+    memcpy(&real, &found, sizeof real);
     va_start(a, number);
     for (i = 0; i < 6; i++)
         x[i] = va_arg(a, long);
@@ -279,7 +281,7 @@ static void shown(void)
 
 static void *in_thread(void *work)
 {
-    ((void (*)(void))work)();
+    (*(void (**)(void))work)();
     return NULL;
 }
 
@@ -288,7 +290,7 @@ static void alone(void (*work)(void))
 {
     pthread_t thread;
 
-    if (pthread_create(&thread, NULL, in_thread, (void *)work))
+    if (pthread_create(&thread, NULL, in_thread, &work))
         abort();
     (void)pthread_join(thread, NULL);
 }

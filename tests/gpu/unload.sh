@@ -18,6 +18,7 @@ C
 cat >main.c <<'C'
 #include "perf.h"
 #include <dlfcn.h>
+#include <string.h>
 int main(void)
 {
     void  *module = dlopen("./module.so", RTLD_NOW | RTLD_LOCAL), *found;
