@@ -417,6 +417,10 @@ static void by_environment(const char *self)
 
 int main(int argc, char **argv)
 {
+    static char self[4096];
+
+    if (!realpath(argv[0], self))
+        return 1;
     if (argc < 2 || chdir(argv[1]))             /* a scratch folder */
         return 1;
     if (argc > 2) {
@@ -424,7 +428,7 @@ int main(int argc, char **argv)
         puts(json());
         return 0;
     }
-    by_environment(argv[0]);
+    by_environment(self);
     CHECK(strstr(report, "{\"path\":[\"step\",\"faults\"],\"calls\":20,"), "%s", report);
     CHECK(!strstr(report, "PERF_COUNTERS is set"), "%s", report);
     threads();
