@@ -18413,7 +18413,7 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
 
 /* >>scopes: instructions and cycles of each scope -----------------------------------------------
  *
- *     $ PERF_COUNTERS=1 PERF_REPORT=1 ./program    // one file has this header, or PERF_AT_EXIT 1
+ *     $ PERF_COUNTERS=1 PERF_REPORT=1 ./program    // one file has PERF_AT_EXIT 1
  *
  * or opts.scopes of perf_counters_open, from perf_counters_start to perf_counters_stop: every scope
  * of every thread that begins and ends meanwhile.  Table and tree have a list of paths below them,
@@ -19843,10 +19843,15 @@ PERF_COLD_FN_ void perf_work_thread_(const char *name)
     (void)name;
 }
 
-static const perf_sink_ perf_works_sink_ = {
-    sizeof(perf_sink_), perf_work_begin_, perf_work_end_, perf_work_span_,
-    perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_,
-};
+PERF_COLD_FN_ const perf_sink_ *perf_works_sink_(void)
+{
+    static const perf_sink_ sink = {
+        sizeof(perf_sink_), perf_work_begin_, perf_work_end_, perf_work_span_,
+        perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_,
+    };
+
+    return &sink;
+}
 
 /* ---- what they have counted, in a report ---- */
 
@@ -20093,14 +20098,14 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     if (status == PERF_OK) {
         g->source.report = perf_put_works_;
         g->source.reset = perf_works_forget_;
-        PERF_REL_(&g->sink, &perf_works_sink_);
+        PERF_REL_(&g->sink, perf_works_sink_());
     }
     perf_unlock_(r);
     if (status != PERF_OK)                      /* another one has begun it                       */
         return PERF_OK;
     perf_image_pin_();
     perf_source_add_(r, &g->source);
-    status = perf_sink_set_(PERF_NULL_, &perf_works_sink_);
+    status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
     if (status != PERF_OK && perf_lock_(r)) {
         g->users--;
         perf_unlock_(r);
@@ -20122,6 +20127,7 @@ PERF_COLD_FN_ void perf_works_end_(void)
         (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
 }
 
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_start_(void)
 {
     const char     *asked = perf_getenv_("PERF_COUNTERS");
@@ -20136,6 +20142,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_sta
         (void)fprintf(stderr, "perf.h: PERF_COUNTERS: a profiler has the scopes, they count "
                               "nothing\n");
 }
+#endif
 #else
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
 {
