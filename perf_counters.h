@@ -154,7 +154,8 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * calls, and what counting these takes.  Not counted: laps, spans, recursive calls but the first,
  * scopes below 64 others, forked children in their parent's report.  Two descriptors a thread,
  * until it ends.  A counted scope costs some 1,300 instructions; where the kernel does not allow
- * rdpmc or mrs, two system calls more.  Off: nothing.                                            */
+ * rdpmc or mrs, two system calls more.  Off: nothing.  Linux with gcc or clang; elsewhere scopes
+ * are not counted, and no note says so.                                                          */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -469,6 +470,7 @@ PERF_FN void perf_counters_close(perf_counters *c)
 
 /* ---- words ---- */
 
+#define PERF_NO_SENTENCE_   "perf_event_open failed with an error that is not expected"
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
 /* The kernel forbids it; NULL: /proc does not say so. */
@@ -515,7 +517,7 @@ PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *c, int whic
     case 38:
         return "the kernel, or a sandbox, has no perf_event_open";
     default:
-        return "perf_event_open failed with error ";
+        return PERF_NO_SENTENCE_;
     }
 }
 
@@ -541,12 +543,13 @@ PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int whic
 
 PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
 {
-    const char  *why = perf_counter_missing_(c, which);
-    const size_t length = PERF_LIBC_(strlen)(why);
+    const char *why = perf_counter_missing_(c, which);
 
     perf_put_(o, why);
-    if (why[length - 1] == ' ')                     /* of an error that has no sentence           */
+    if (!PERF_LIBC_(strcmp)(why, PERF_NO_SENTENCE_)) {
+        perf_put_(o, ": ");
         perf_put_u64_(o, PERF_CAST_(uint64_t, c->own[which].error));
+    }
 }
 
 /* 1: a value is there, or is to come. */

@@ -103,8 +103,8 @@ typedef struct perf_loop_arm_ {
 
 struct perf_loop_state_;
 
-/* How slices are run and timed: the host's clocks below, or a device's events (perf_gpu_bench.h).
- * The engine calls them in this order: begin, the body, end; both once for each slice.
+/* How slices are run and timed: by the host's clocks below; a device's loop has an engine of its
+ * own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once for each slice.
  *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
  *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
  *           `now` is the wall's clock, read before anything else

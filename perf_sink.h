@@ -31,7 +31,9 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    return ours ? PERF_OK : PERF_ESTATE;
+    if (!ours)
+        return PERF_ESTATE;
+    return PERF_OK;
 }
 
 PERF_END_DECLS

@@ -39,6 +39,19 @@ PERF_FN char *ab_copy(const char *s, size_t len)
     return p;
 }
 
+/* Brings x[0..n) into an order that coins decide, all orders alike (Fisher and Yates). */
+PERF_FN void ab_shuffle(size_t *x, size_t n, uint64_t *coins)
+{
+    size_t i, k, swap;
+
+    for (i = n; i-- > 1;) {
+        k = (size_t)(((perf_random_(coins) >> 32) * (uint64_t)(i + 1)) >> 32);
+        swap = x[i];
+        x[i] = x[k];
+        x[k] = swap;
+    }
+}
+
 /* ---- texts of strangers ---- */
 
 /* May a character be shown?  No byte that is not UTF-8, no control character (C0, DEL, C1: U+009B

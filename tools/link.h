@@ -8,111 +8,122 @@
 
 #include <glob.h>
 
-/* The words of a command that are set apart by white space. */
-typedef struct ab_words {
-    char **word;                        /* each of its own memory                                 */
+/* A command in pieces: words, and the white space between them. */
+typedef struct ab_pieces {
+    char **piece;                       /* each of its own memory                                 */
     size_t n;
-} ab_words;
+} ab_pieces;
 
-PERF_FN void ab_word_add_(ab_words *w, const char *text, size_t len)
+static const char ab_blank_[] = " \t\n";
+
+PERF_FN void ab_piece_add_(ab_pieces *p, const char *text, size_t len)
 {
-    w->word = (char **)ab_grow(w->word, w->n + 1, sizeof *w->word);
-    w->word[w->n++] = ab_copy(text, len);
+    p->piece = (char **)ab_grow(p->piece, p->n + 1, sizeof *p->piece);
+    p->piece[p->n++] = ab_copy(text, len);
 }
 
+/* 1: a file to link.  "-ox.o" is an option. */
 PERF_FN int ab_is_object_(const char *word)
 {
     const size_t len = strlen(word);
 
-    return len > 2 && !strcmp(word + len - 2, ".o");
+    return len > 2 && *word != '-' && !strcmp(word + len - 2, ".o");
 }
 
 /* Appends a word; the files that it matches, where it is a pattern of objects. */
-PERF_FN void ab_word_take_(ab_words *w, const char *text, size_t len)
+PERF_FN void ab_word_add_(ab_pieces *p, const char *text, size_t len)
 {
     char  *word = ab_copy(text, len);
     glob_t found;
     size_t i;
 
     if (ab_is_object_(word) && strpbrk(word, "*?[") && glob(word, 0, NULL, &found) == 0) {
-        for (i = 0; i < found.gl_pathc; i++)
-            ab_word_add_(w, found.gl_pathv[i], strlen(found.gl_pathv[i]));
+        for (i = 0; i < found.gl_pathc; i++) {
+            if (i)
+                ab_piece_add_(p, " ", 1);
+            ab_piece_add_(p, found.gl_pathv[i], strlen(found.gl_pathv[i]));
+        }
         globfree(&found);
     } else {
-        ab_word_add_(w, word, len);
+        ab_piece_add_(p, word, len);
     }
     free(word);
 }
 
-PERF_FN ab_words ab_words_of_(const char *text)
+PERF_FN ab_pieces ab_pieces_of_(const char *text)
 {
-    static const char blank[] = " \t\n";
-    ab_words          w;
-    size_t            len;
+    ab_pieces p;
+    size_t    len;
 
-    memset(&w, 0, sizeof w);
-    for (text += strspn(text, blank); *text; text += strspn(text, blank)) {
-        len = strcspn(text, blank);
-        ab_word_take_(&w, text, len);
+    memset(&p, 0, sizeof p);
+    while (*text) {
+        len = strspn(text, ab_blank_);
+        if (len) {
+            ab_piece_add_(&p, text, len);
+        } else {
+            len = strcspn(text, ab_blank_);
+            ab_word_add_(&p, text, len);
+        }
         text += len;
     }
-    return w;
+    return p;
 }
 
-PERF_FN void ab_words_free_(ab_words *w)
+PERF_FN void ab_pieces_free_(ab_pieces *p)
 {
     size_t i;
 
-    for (i = 0; i < w->n; i++)
-        free(w->word[i]);
-    free(w->word);
+    for (i = 0; i < p->n; i++)
+        free(p->piece[i]);
+    free(p->piece);
 }
 
-/* 1: an object to link; the result behind -o is none. */
-PERF_FN int ab_word_moves_(const ab_words *w, size_t i)
+/* Which pieces are objects to link, the result behind -o left out; the caller frees the numbers. */
+PERF_FN size_t *ab_objects_(const ab_pieces *p, size_t *n)
 {
-    return ab_is_object_(w->word[i]) && !(i && !strcmp(w->word[i - 1], "-o"));
+    size_t *place = (size_t *)ab_grow(NULL, p->n + 1, sizeof *place), i;
+
+    for (*n = i = 0; i < p->n; i++)
+        if (ab_is_object_(p->piece[i]) && !(i > 1 && !strcmp(p->piece[i - 2], "-o")))
+            place[(*n)++] = i;
+    return place;
 }
 
 /* How many objects a link command names. */
 PERF_FN size_t ab_link_objects(const char *command)
 {
-    ab_words w = ab_words_of_(command);
-    size_t   objects = 0, i;
+    ab_pieces p = ab_pieces_of_(command);
+    size_t    n;
 
-    for (i = 0; i < w.n; i++)
-        objects += (size_t)ab_word_moves_(&w, i);
-    ab_words_free_(&w);
-    return objects;
+    free(ab_objects_(&p, &n));
+    ab_pieces_free_(&p);
+    return n;
 }
 
-/* The command with its objects in an order that coins decide, all orders alike (Fisher and Yates);
- * what is none stays where it is.  The caller frees it.                                          */
+/* The command with its objects in an order that coins decide; all else stays as it is.  The caller
+ * frees it.                                                                                      */
 PERF_FN char *ab_link_shuffled(const char *command, uint64_t *coins)
 {
-    ab_words w = ab_words_of_(command);
-    size_t  *place = (size_t *)ab_grow(NULL, w.n + 1, sizeof *place), n = 0, len = 1, i, k;
-    char    *swap, *text;
+    ab_pieces p = ab_pieces_of_(command);
+    size_t    n, i, len = 1;
+    size_t   *place = ab_objects_(&p, &n), *drawn = ab_objects_(&p, &n);
+    char    **word = (char **)ab_grow(NULL, p.n + 1, sizeof *word), *text;
 
-    for (i = 0; i < w.n; i++) {
-        len += strlen(w.word[i]) + 1;
-        if (ab_word_moves_(&w, i))
-            place[n++] = i;
+    for (i = 0; i < p.n; i++) {
+        word[i] = p.piece[i];
+        len += strlen(p.piece[i]);
     }
-    for (i = n; i-- > 1;) {
-        k = (size_t)(((perf_random_(coins) >> 32) * (uint64_t)(i + 1)) >> 32);
-        swap = w.word[place[i]];
-        w.word[place[i]] = w.word[place[k]];
-        w.word[place[k]] = swap;
-    }
+    ab_shuffle(drawn, n, coins);
+    for (i = 0; i < n; i++)
+        word[place[i]] = p.piece[drawn[i]];
     text = (char *)ab_grow(NULL, len, 1);
     *text = '\0';
-    for (i = 0; i < w.n; i++) {
-        strcat(text, i ? " " : "");
-        strcat(text, w.word[i]);
-    }
-    ab_words_free_(&w);
+    for (i = 0; i < p.n; i++)
+        strcat(text, word[i]);
+    ab_pieces_free_(&p);
     free(place);
+    free(drawn);
+    free(word);
     return text;
 }
 

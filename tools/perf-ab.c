@@ -6,8 +6,8 @@
  * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
- * Markdown, page.h HTML, process.h one command, place.h where it lies, link.h its link, run.h rounds of them,
- * spread.h how they vary, ranks.h several processes, merge.h, convert.h and history.h commands,
+ * Markdown, page.h HTML, process.h one command, place.h where it lies, link.h its link, run.h
+ * rounds of them, spread.h how they vary, ranks.h several processes, merge.h, convert.h and history.h commands,
  * diagnose.h traces of torch.profiler, protocol.h calibration, look.h and top.h what runs or has
  * died.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */

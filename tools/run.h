@@ -743,15 +743,10 @@ PERF_FN int ab_duet_(ab_commands *c, size_t contest, size_t first)
 PERF_FN int ab_round_(ab_commands *c, size_t contest, size_t *who, size_t n, uint64_t *state)
 {
     ab_contest *t = &c->contest[contest];
-    size_t      i, k, swap, rounds = t->command[0].v[0].n;
+    size_t      i, rounds = t->command[0].v[0].n;
     int         r = 0, m;
 
-    for (i = n; i-- > 1;) {                         /* Fisher and Yates                           */
-        k = (size_t)(((perf_random_(state) >> 32) * (uint64_t)(i + 1)) >> 32);
-        swap = who[i];
-        who[i] = who[k];
-        who[k] = swap;
-    }
+    ab_shuffle(who, n, state);
     if (c->o->duet)
         r = ab_duet_(c, contest, who[0]);
     for (i = 0; i < n && !r && !c->o->duet; i++)

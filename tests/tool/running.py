@@ -298,6 +298,11 @@ def linked(c):
              "--prepare", f"echo p >> {log}", *same)
     c.check(sorted(x[0] for x in log.read_text().splitlines()) == ["A", "B", "p", "p"] and log.read_text()[0] in "AB",
             log.read_text())
+    fresh(c)                                             # lines, blanks and what -o names stay as they are
+    c.status(2, *run[:1], "--pairs", "1", *run[3:], "--link", f"echo 'a  b' -ox.o a.o b.o >> {log}\necho 2 >> {log}", *same)
+    first, second = log.read_text().splitlines()[:2]
+    c.check(first in ("a  b -ox.o a.o b.o", "a  b -ox.o b.o a.o") and second == "2", log.read_text())
+    c.status(3, *run, "--link", "cc -op.o a.o", *same, has="two words that end in .o are needed")
     c.status(3, *run, "--link", "cc -o p a.o", *same, has="two words that end in .o are needed")
     c.status(3, *run, "--link", "false a.o b.o", *same, has=".o' ended with status 1")
     c.status(3, *run, *["--link", "true a.o b.o"] * 3, *same, has="once for all commands, or once")
