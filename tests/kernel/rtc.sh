@@ -23,7 +23,8 @@ library()
 
 has() { grep -q -- "$1" "$work/ptx"; }
 hasnt() { ! has "$1"; }
-compile() { "$work/rtc" "$@" >"$work/ptx"; }
+# compile KIND PROGRAM LIBRARY ...: what the library itself opens lies beside it
+compile() { LD_LIBRARY_PATH=$(dirname "$3") "$work/rtc" "$@" >"$work/ptx"; }
 
 cuda=$(dirname "$(find_nvcc || echo /usr/local/cuda/bin/nvcc)")/..
 std=
