@@ -12,9 +12,9 @@ here=$root/tests/nvtx
 unset NVTX_INJECTION64_PATH NVTX_INJECTION32_PATH
 cd "$work"
 
-count()                                 # count PROGRAM KIND ROUNDS
+count()                                 # count PROGRAM KIND ROUNDS: in the function of that name
 {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "./$1" "$2" "$3" 2>&1 |
+    valgrind --tool=callgrind --toggle-collect="$2" --callgrind-out-file=/dev/null "./$1" "$2" "$3" 2>&1 |
         sed -n 's/.*Collected : //p'
 }
 
