@@ -178,9 +178,9 @@ def duet(c):
         c.status(3, "run", "--duet", "--", "true", "--", "true", has="needs two processors")
         return
     c.status(3, "run", "--duet", "--", "true", "--", "true", "--", "true", has="two commands at once, not 3")
-    def meet(me, other):                                 # ends as soon as the other runs, too
+    def meet(me, other):                                 # ends when each has heard of the other
         return ("--", f"grep Cpus_allowed_list /proc/self/status | tr -d '\\n' | tail -c 4 >> {c.work}/log; echo {me} >> {c.work}/log; "
-                      f"mkfifo {c.work}/{me} 2>/dev/null; echo x > {c.work}/{me} & read y < {c.work}/{other}; echo {5 if me == 'a' else 9}")
+                      f"mkfifo {c.work}/{me} 2>/dev/null; echo x > {c.work}/{me} & read y < {c.work}/{other}; wait; echo {5 if me == 'a' else 9}")
     fresh(c)
     for fifo in ("a", "b"):
         os.mkfifo(c.work / fifo)
