@@ -351,7 +351,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
  *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
- *   perf_smaller_, perf_larger_, perf_between_  of counts                                        */
+ *   perf_clamp_, perf_smaller_, perf_larger_, perf_between_  of counts
+ *   perf_since_             ns between two readings of a clock                                   */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -408,6 +409,22 @@ PERF_FN double perf_or_default_(double x, double low, double high, double otherw
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
+}
+
+/* n, at least low, at most high. */
+PERF_FN int perf_clamp_(int n, int low, int high)
+{
+    if (n < low)
+        return low;
+    if (n > high)
+        return high;
+    return n;
+}
+
+/* ns between two readings of a clock; below 0 if it was set back. */
+PERF_FN double perf_since_(uint64_t then, uint64_t now)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
 }
 
 /* The smaller and the larger of two counts. */

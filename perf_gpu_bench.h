@@ -178,16 +178,6 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
-/* n, at least low, at most high. */
-PERF_COLD_FN_ int perf_gpu_within_(int n, int low, int high)
-{
-    if (n < low)
-        return low;
-    if (n > high)
-        return high;
-    return n;
-}
-
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
@@ -196,14 +186,14 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
-    o.batch = perf_gpu_within_(o.batch, 0, PERF_GPU_MOST_BATCH_);
+    o.batch = perf_clamp_(o.batch, 0, PERF_GPU_MOST_BATCH_);
     if (o.cache == PERF_GPU_COLD)
         o.batch = 1;
     if (o.warmup > 0)
-        o.warmup = perf_gpu_within_(o.warmup, 3, o.warmup);
+        o.warmup = perf_clamp_(o.warmup, 3, o.warmup);
     else
         o.warmup = 0;
-    o.samples = perf_gpu_within_(o.samples, 0, PERF_GPU_ASKED_MOST_);
+    o.samples = perf_clamp_(o.samples, 0, PERF_GPU_ASKED_MOST_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     if (o.gate_ms < 0.0)
@@ -230,8 +220,8 @@ PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts
         o.min_pairs = 30;
     if (o.max_pairs <= 0)
         o.max_pairs = PERF_GPU_MOST_SAMPLES_;
-    o.min_pairs = perf_gpu_within_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
-    o.max_pairs = perf_gpu_within_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
+    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
+    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
     return o;
 }
 
@@ -665,12 +655,6 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
     return 1;
 }
 
-/* ns of the host's clock since then; below 0 if it was set back. */
-PERF_COLD_FN_ double perf_gpu_since_(uint64_t then)
-{
-    return PERF_CAST_(double, PERF_CAST_(int64_t, perf_now() - then));
-}
-
 /* Fills `now`.  The gate is open afterwards whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
 {
@@ -678,7 +662,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     const int        inside = s->inside && s->arm[s->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
-    x->host_ns = perf_most_(perf_gpu_since_(s->host0), 0.0);  /* or it went back */
+    x->host_ns = perf_most_(perf_since_(s->host0, perf_now()), 0.0);  /* or it went back */
     s->opened = 0;
     if (!inside) {
         if (s->phase == PERF_GPU_WARM_)
@@ -1094,7 +1078,7 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     uint64_t t = perf_now();
     double   mhz = PERF_CAST_(double, s->now.sm_mhz);
-    int      least = perf_gpu_within_(s->r.opts.warmup, 3, s->r.opts.warmup + 3);
+    int      least = perf_clamp_(s->r.opts.warmup, 3, s->r.opts.warmup + 3);
 
     if (!(s->block > 0.0 && s->block <= s->now.ns))
         s->block = s->now.ns;
@@ -1929,15 +1913,15 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
     const double x[] = {r->joules, r->watts, r->celsius, r->busy};
-    int          i = 0, k;
+    double      *place;
+    int          i;
 
-    for (k = 0; k < 4 && r->joules > 0.0; k++) {
-        while (i < PERF_COUNTERS_ && l->counter[i][0])
-            i++;
-        if (i < PERF_COUNTERS_ && x[k] > 0.0) {
-            memcpy(l->counter[i], name[k], strlen(name[k]) + 1);
-            l->value[i] = x[k];
-        }
+    for (i = 0; i < 4 && r->joules > 0.0; i++) {
+        if (!(x[i] > 0.0))
+            continue;
+        place = perf_told_place_(l, name[i]);
+        if (place)
+            *place = x[i];
     }
 }
 
@@ -2043,7 +2027,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = perf_gpu_since_(s->began) * 1e-9;
+    r.seconds = perf_since_(s->began, perf_now()) * 1e-9;
     r.opts = s->ab_opts;
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);

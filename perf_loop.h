@@ -328,11 +328,6 @@ PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double slice_ns)
     t->clocks = PERF_CLOCKS_;
 }
 
-PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
-{
-    return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
-}
-
 /* Reads the clocks, the wall's last: nothing comes between it and the body. */
 PERF_FN void perf_timer_start_(perf_timer_ *t)
 {
@@ -380,7 +375,7 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_loop_arm_ *arm)
             end = t->paused_at[i];
         else if (i != PERF_BY_WALL_)
             end = perf_timer_clock_(i);
-        raw[i] = perf_timer_since_(t->at[i], end);
+        raw[i] = perf_since_(t->at[i], end);
         t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
     }
     t->unresumed |= t->paused;
@@ -412,7 +407,7 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 /* Whether the time is up, or would be after `ahead` more ns. */
 PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead)
 {
-    return perf_timer_since_(t->began, now) + ahead > max_seconds * 1e9 ||
+    return perf_since_(t->began, now) + ahead > max_seconds * 1e9 ||
            t->spent_ns > max_seconds * 1e9;
 }
 
@@ -491,7 +486,7 @@ PERF_FN void perf_timer_resume_(perf_timer_ *t)
     t->paused = 0;
     t->pauses++;
     for (i = t->clocks; i--;) {
-        paused = perf_timer_since_(t->paused_at[i], perf_timer_clock_(i));
+        paused = perf_since_(t->paused_at[i], perf_timer_clock_(i));
         if (paused >= 0.0)
             t->paused_ns[i] += paused + t->pause_ns[i];
     }
@@ -524,7 +519,7 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double 
     }
     perf_fence_();
     for (i = 0; i < t->clocks; i++) {
-        ns[i] = perf_timer_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
+        ns[i] = perf_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
         ns[i] = (ns[i] - t->overhead_ns[i]) / PERF_CAST_(double, PERF_PROBE_PAIRS_);
     }
 }
@@ -950,7 +945,7 @@ PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
     }
     if (!s->stands)
         s->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_timer_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+    return perf_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
            1e8 + s->opts.max_seconds * 1e9;
 }
 
@@ -1007,8 +1002,8 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
 /* What a longer lead took an iteration beyond the slice after it. */
 PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_arm_ *arm)
 {
-    const double lead = perf_timer_since_(arm->lead_began, arm->lead_ended);
-    const double counted = perf_timer_since_(arm->lead_ended, perf_loop_own_time_());
+    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
+    const double counted = perf_since_(arm->lead_ended, perf_loop_own_time_());
     double       of_one;
 
     if (!arm->lead_runs || !(counted > 0.0))
@@ -1175,7 +1170,7 @@ PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
         t = perf_now();
         for (n = 20000; n; n--)
             perf_clobber();
-        ns = (perf_timer_since_(t, perf_now()) - overhead) / 20000.0;
+        ns = (perf_since_(t, perf_now()) - overhead) / 20000.0;
         if (ns < best)
             best = ns;
     }
@@ -1201,16 +1196,6 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
             w |= PERF_WARN_DRIFT;
     }
     return w;
-}
-
-/* n, at least low, at most high. */
-PERF_FN int perf_loop_clamp_(int n, int low, int high)
-{
-    if (n < low)
-        return low;
-    if (n > high)
-        return high;
-    return n;
 }
 
 /* ---- refused options ---- */
@@ -1276,7 +1261,7 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
         o.warmup = 5;
     if (o.warmup < 0)
         o.warmup = 0;
-    o.samples = perf_loop_clamp_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
+    o.samples = perf_clamp_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
     o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, 0.0);
@@ -1475,13 +1460,13 @@ PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
     o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
     if (o.also.metric)
-        o.accept.rules = perf_loop_clamp_(o.accept.rules, 2, 1000);
+        o.accept.rules = perf_clamp_(o.accept.rules, 2, 1000);
     if (o.min_pairs <= 0)
         o.min_pairs = 22 + variants;                /* to tell the best from all others           */
-    o.min_pairs = perf_loop_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
+    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
         o.max_pairs = perf_race_usual_most_(&o, variants);
-    o.max_pairs = perf_loop_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     slice_most = o.max_seconds * 1e9 / 64.0;        /* room for the pairs that an answer takes    */
@@ -1853,7 +1838,7 @@ PERF_FN double perf_race_next_lead_(const perf_loop_state_ *s)
 /* ns since begin, or in slices if the clock was set back. */
 PERF_FN double perf_race_took_(const perf_loop_state_ *s, uint64_t now)
 {
-    return perf_most_(perf_timer_since_(s->timer.began, now), s->timer.spent_ns);
+    return perf_most_(perf_since_(s->timer.began, now), s->timer.spent_ns);
 }
 
 /* 1: there is time to take all pairs anew with that lead. */
@@ -1927,7 +1912,7 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 
     for (i = 1; i < s->variants; i++)
         open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
-    level = perf_race_level_(s, perf_loop_clamp_(open, 1, PERF_RACE_MOST_));
+    level = perf_race_level_(s, perf_clamp_(open, 1, PERF_RACE_MOST_));
     for (i = 1; i < s->variants && s->variants > 2; i++)
         s->arm[i].seq[by].level = level;
     return open;
@@ -2008,9 +1993,9 @@ PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
 PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
 {
     if (s->longer)
-        s->longer_ns += perf_timer_since_(s->round_began, now);
+        s->longer_ns += perf_since_(s->round_began, now);
     else
-        s->round_ns = perf_timer_since_(s->round_began, now);
+        s->round_ns = perf_since_(s->round_began, now);
     s->round_began = now;
     if (s->running > 1)
         perf_race_bet_(s);
@@ -2350,7 +2335,7 @@ PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
     r.count = s->variants;
     r.best = -1;
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
+    r.seconds = perf_since_(s->timer.began, perf_now()) * 1e-9;
     r.opts = s->ask;
     r.status = perf_loop_status_(s, r.rounds);
     r.decides = perf_loop_clock_(s, &r.why);

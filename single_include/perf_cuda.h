@@ -396,7 +396,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
  *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
- *   perf_smaller_, perf_larger_, perf_between_  of counts                                        */
+ *   perf_clamp_, perf_smaller_, perf_larger_, perf_between_  of counts
+ *   perf_since_             ns between two readings of a clock                                   */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -453,6 +454,22 @@ PERF_FN double perf_or_default_(double x, double low, double high, double otherw
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
+}
+
+/* n, at least low, at most high. */
+PERF_FN int perf_clamp_(int n, int low, int high)
+{
+    if (n < low)
+        return low;
+    if (n > high)
+        return high;
+    return n;
+}
+
+/* ns between two readings of a clock; below 0 if it was set back. */
+PERF_FN double perf_since_(uint64_t then, uint64_t now)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
 }
 
 /* The smaller and the larger of two counts. */
@@ -15441,11 +15458,6 @@ PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double slice_ns)
     t->clocks = PERF_CLOCKS_;
 }
 
-PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
-{
-    return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
-}
-
 /* Reads the clocks, the wall's last: nothing comes between it and the body. */
 PERF_FN void perf_timer_start_(perf_timer_ *t)
 {
@@ -15493,7 +15505,7 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_loop_arm_ *arm)
             end = t->paused_at[i];
         else if (i != PERF_BY_WALL_)
             end = perf_timer_clock_(i);
-        raw[i] = perf_timer_since_(t->at[i], end);
+        raw[i] = perf_since_(t->at[i], end);
         t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
     }
     t->unresumed |= t->paused;
@@ -15525,7 +15537,7 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 /* Whether the time is up, or would be after `ahead` more ns. */
 PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead)
 {
-    return perf_timer_since_(t->began, now) + ahead > max_seconds * 1e9 ||
+    return perf_since_(t->began, now) + ahead > max_seconds * 1e9 ||
            t->spent_ns > max_seconds * 1e9;
 }
 
@@ -15604,7 +15616,7 @@ PERF_FN void perf_timer_resume_(perf_timer_ *t)
     t->paused = 0;
     t->pauses++;
     for (i = t->clocks; i--;) {
-        paused = perf_timer_since_(t->paused_at[i], perf_timer_clock_(i));
+        paused = perf_since_(t->paused_at[i], perf_timer_clock_(i));
         if (paused >= 0.0)
             t->paused_ns[i] += paused + t->pause_ns[i];
     }
@@ -15637,7 +15649,7 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double 
     }
     perf_fence_();
     for (i = 0; i < t->clocks; i++) {
-        ns[i] = perf_timer_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
+        ns[i] = perf_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
         ns[i] = (ns[i] - t->overhead_ns[i]) / PERF_CAST_(double, PERF_PROBE_PAIRS_);
     }
 }
@@ -16063,7 +16075,7 @@ PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
     }
     if (!s->stands)
         s->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_timer_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+    return perf_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
            1e8 + s->opts.max_seconds * 1e9;
 }
 
@@ -16120,8 +16132,8 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
 /* What a longer lead took an iteration beyond the slice after it. */
 PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_arm_ *arm)
 {
-    const double lead = perf_timer_since_(arm->lead_began, arm->lead_ended);
-    const double counted = perf_timer_since_(arm->lead_ended, perf_loop_own_time_());
+    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
+    const double counted = perf_since_(arm->lead_ended, perf_loop_own_time_());
     double       of_one;
 
     if (!arm->lead_runs || !(counted > 0.0))
@@ -16288,7 +16300,7 @@ PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
         t = perf_now();
         for (n = 20000; n; n--)
             perf_clobber();
-        ns = (perf_timer_since_(t, perf_now()) - overhead) / 20000.0;
+        ns = (perf_since_(t, perf_now()) - overhead) / 20000.0;
         if (ns < best)
             best = ns;
     }
@@ -16314,16 +16326,6 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
             w |= PERF_WARN_DRIFT;
     }
     return w;
-}
-
-/* n, at least low, at most high. */
-PERF_FN int perf_loop_clamp_(int n, int low, int high)
-{
-    if (n < low)
-        return low;
-    if (n > high)
-        return high;
-    return n;
 }
 
 /* ---- refused options ---- */
@@ -16389,7 +16391,7 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
         o.warmup = 5;
     if (o.warmup < 0)
         o.warmup = 0;
-    o.samples = perf_loop_clamp_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
+    o.samples = perf_clamp_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
     o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, 0.0);
@@ -16588,13 +16590,13 @@ PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
     o.accept = perf_compare_opts_resolved_(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
     if (o.also.metric)
-        o.accept.rules = perf_loop_clamp_(o.accept.rules, 2, 1000);
+        o.accept.rules = perf_clamp_(o.accept.rules, 2, 1000);
     if (o.min_pairs <= 0)
         o.min_pairs = 22 + variants;                /* to tell the best from all others           */
-    o.min_pairs = perf_loop_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
+    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
         o.max_pairs = perf_race_usual_most_(&o, variants);
-    o.max_pairs = perf_loop_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     slice_most = o.max_seconds * 1e9 / 64.0;        /* room for the pairs that an answer takes    */
@@ -16966,7 +16968,7 @@ PERF_FN double perf_race_next_lead_(const perf_loop_state_ *s)
 /* ns since begin, or in slices if the clock was set back. */
 PERF_FN double perf_race_took_(const perf_loop_state_ *s, uint64_t now)
 {
-    return perf_most_(perf_timer_since_(s->timer.began, now), s->timer.spent_ns);
+    return perf_most_(perf_since_(s->timer.began, now), s->timer.spent_ns);
 }
 
 /* 1: there is time to take all pairs anew with that lead. */
@@ -17040,7 +17042,7 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 
     for (i = 1; i < s->variants; i++)
         open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
-    level = perf_race_level_(s, perf_loop_clamp_(open, 1, PERF_RACE_MOST_));
+    level = perf_race_level_(s, perf_clamp_(open, 1, PERF_RACE_MOST_));
     for (i = 1; i < s->variants && s->variants > 2; i++)
         s->arm[i].seq[by].level = level;
     return open;
@@ -17121,9 +17123,9 @@ PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
 PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
 {
     if (s->longer)
-        s->longer_ns += perf_timer_since_(s->round_began, now);
+        s->longer_ns += perf_since_(s->round_began, now);
     else
-        s->round_ns = perf_timer_since_(s->round_began, now);
+        s->round_ns = perf_since_(s->round_began, now);
     s->round_began = now;
     if (s->running > 1)
         perf_race_bet_(s);
@@ -17463,7 +17465,7 @@ PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
     r.count = s->variants;
     r.best = -1;
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
+    r.seconds = perf_since_(s->timer.began, perf_now()) * 1e-9;
     r.opts = s->ask;
     r.status = perf_loop_status_(s, r.rounds);
     r.decides = perf_loop_clock_(s, &r.why);
@@ -34372,16 +34374,6 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
-/* n, at least low, at most high. */
-PERF_COLD_FN_ int perf_gpu_within_(int n, int low, int high)
-{
-    if (n < low)
-        return low;
-    if (n > high)
-        return high;
-    return n;
-}
-
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
@@ -34390,14 +34382,14 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
-    o.batch = perf_gpu_within_(o.batch, 0, PERF_GPU_MOST_BATCH_);
+    o.batch = perf_clamp_(o.batch, 0, PERF_GPU_MOST_BATCH_);
     if (o.cache == PERF_GPU_COLD)
         o.batch = 1;
     if (o.warmup > 0)
-        o.warmup = perf_gpu_within_(o.warmup, 3, o.warmup);
+        o.warmup = perf_clamp_(o.warmup, 3, o.warmup);
     else
         o.warmup = 0;
-    o.samples = perf_gpu_within_(o.samples, 0, PERF_GPU_ASKED_MOST_);
+    o.samples = perf_clamp_(o.samples, 0, PERF_GPU_ASKED_MOST_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     if (o.gate_ms < 0.0)
@@ -34424,8 +34416,8 @@ PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts
         o.min_pairs = 30;
     if (o.max_pairs <= 0)
         o.max_pairs = PERF_GPU_MOST_SAMPLES_;
-    o.min_pairs = perf_gpu_within_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
-    o.max_pairs = perf_gpu_within_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
+    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
+    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
     return o;
 }
 
@@ -34859,12 +34851,6 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
     return 1;
 }
 
-/* ns of the host's clock since then; below 0 if it was set back. */
-PERF_COLD_FN_ double perf_gpu_since_(uint64_t then)
-{
-    return PERF_CAST_(double, PERF_CAST_(int64_t, perf_now() - then));
-}
-
 /* Fills `now`.  The gate is open afterwards whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
 {
@@ -34872,7 +34858,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     const int        inside = s->inside && s->arm[s->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
-    x->host_ns = perf_most_(perf_gpu_since_(s->host0), 0.0);  /* or it went back */
+    x->host_ns = perf_most_(perf_since_(s->host0, perf_now()), 0.0);  /* or it went back */
     s->opened = 0;
     if (!inside) {
         if (s->phase == PERF_GPU_WARM_)
@@ -35288,7 +35274,7 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     uint64_t t = perf_now();
     double   mhz = PERF_CAST_(double, s->now.sm_mhz);
-    int      least = perf_gpu_within_(s->r.opts.warmup, 3, s->r.opts.warmup + 3);
+    int      least = perf_clamp_(s->r.opts.warmup, 3, s->r.opts.warmup + 3);
 
     if (!(s->block > 0.0 && s->block <= s->now.ns))
         s->block = s->now.ns;
@@ -36123,15 +36109,15 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
     const double x[] = {r->joules, r->watts, r->celsius, r->busy};
-    int          i = 0, k;
+    double      *place;
+    int          i;
 
-    for (k = 0; k < 4 && r->joules > 0.0; k++) {
-        while (i < PERF_COUNTERS_ && l->counter[i][0])
-            i++;
-        if (i < PERF_COUNTERS_ && x[k] > 0.0) {
-            memcpy(l->counter[i], name[k], strlen(name[k]) + 1);
-            l->value[i] = x[k];
-        }
+    for (i = 0; i < 4 && r->joules > 0.0; i++) {
+        if (!(x[i] > 0.0))
+            continue;
+        place = perf_told_place_(l, name[i]);
+        if (place)
+            *place = x[i];
     }
 }
 
@@ -36237,7 +36223,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = perf_gpu_since_(s->began) * 1e-9;
+    r.seconds = perf_since_(s->began, perf_now()) * 1e-9;
     r.opts = s->ab_opts;
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
