@@ -1228,7 +1228,7 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, double spent)
     if (s->r.opts.samples || a->cleans < s->look_at)
         return 0;
     s->look_at = a->cleans + a->cleans / 4;
-    sum = perf_bench_summary_(a->clean, a->cleans);
+    sum = perf_summarize_series_(a->clean, a->cleans);
     return sum.p50_high - sum.p50_low <= 2.0 * s->r.opts.rel_ci * sum.p50;
 }
 
@@ -1868,7 +1868,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     if (s->gate_off)
         r.gate = 0;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    r.time = perf_bench_summary_(a->clean, a->cleans);
+    r.time = perf_summarize_series_(a->clean, a->cleans);
     r.exposed = perf_gpu_flagged_(a, s->spare, 0);
     r.launch = perf_gpu_flagged_(a, s->spare, 1);
     perf_gpu_joules_(&r, &a->energy);

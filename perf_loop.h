@@ -29,9 +29,9 @@ PERF_BEGIN_DECLS
  *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
- *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
- *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
+ *   perf_loop_done_         its result is complete
+ *   perf_bench_state_       of a bench loop; NULL: it is none
+ *   perf_bench_failed_      ends it, as its body says that it has failed, and why
  *   s->counted, s->counters slices beside the timed ones, see perf_loop_state_; PERF_LOOP_START_
  *                           the phase before the first slice
  */
@@ -211,32 +211,6 @@ PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
-
-/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
-{
-    perf_registry_ *r = perf_registry_get_();
-    uint32_t        length;
-    int             cut;
-
-    if (!name || !*name)
-        name = "(unnamed)";
-    length = perf_name_length_(name);
-    cut = name[length] != '\0';
-    PERF_LIBC_(memcpy)(l->name, name, length);
-    l->name[length] = '\0';
-    l->kind = kind;
-    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
-        return cut;
-    if (cut) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
-    }
-    l->next = r->results;
-    PERF_REL_(&r->results, l);
-    perf_unlock_(r);
-    return cut;
-}
 
 /* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
  * system does not say.  *forced: how often somebody took it; Linux counts sched_yield there.*/
@@ -1251,6 +1225,26 @@ PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
 
 /* ---- bench ---- */
 
+/* The state of a bench loop; NULL: it is none. */
+PERF_FN perf_loop_state_ *perf_bench_state_(const perf_loop *l)
+{
+    if (PERF_LOOP_KIND_(l->state) != 1)
+        return PERF_NULL_;
+    return l->state;
+}
+
+/* The body says that it has failed: the loop ends. */
+PERF_FN void perf_bench_failed_(perf_loop *l, const char *why)
+{
+    perf_loop_state_ *s = perf_bench_state_(l);
+
+    if (!s || PERF_ACQ_(&s->loop.done))
+        return;
+    (void)perf_loop_stop_(s, PERF_EFAILED);
+    s->loop.note = why;
+    l->left = 0;
+}
+
 PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
 {
     perf_bench_opts o = PERF_ZERO;
@@ -1276,20 +1270,6 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
     return o;
 }
 
-/* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
-PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
-{
-    perf_summary  sum = perf_summarize(x, n);
-    perf_interval q;
-
-    if (n >= 40) {
-        q = perf_quantile_interval_series_(x, n, 0.5, 0.95);
-        sum.p50_low = q.low;
-        sum.p50_high = q.high;
-    }
-    return sum;
-}
-
 PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *sum)
 {
     return sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50;
@@ -1311,7 +1291,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
     if (arm->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
         return 0;
     s->look_at = arm->count + arm->count / 4;
-    sum = perf_bench_summary_(perf_loop_times_(s, 0), arm->count);
+    sum = perf_summarize_series_(perf_loop_times_(s, 0), arm->count);
     return perf_bench_narrow_(s, &sum);
 }
 
@@ -1393,9 +1373,9 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     r.decides = perf_loop_clock_(s, &r.why);
     r.time.status = s->status;                      /* never a plausible time beside a failure    */
     if (s->status == PERF_OK)
-        r.time = perf_bench_summary_(arm->ns, arm->count);
+        r.time = perf_summarize_series_(arm->ns, arm->count);
     if (s->status == PERF_OK && s->timer.clocks > 1)
-        r.cpu = perf_bench_summary_(arm->cpu, arm->count);
+        r.cpu = perf_summarize_series_(arm->cpu, arm->count);
     sum = perf_result_main_(&r);
     r.first_ns = arm->first_ns;
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
@@ -2473,7 +2453,6 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 
 /* What a body tells its loop: perf_told.h. */
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
-PERF_FN void perf_told_failure_(perf_loop *l, const char *why);
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
 PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen);
 
@@ -2481,7 +2460,7 @@ PERF_ENGINE_FN_(perf_bench_engine_get_)
 {
     static const perf_loop_engine_ table = {
         PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
-        perf_result_words_, perf_told_rates_, perf_told_failure_, perf_told_counter_,
+        perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
         PERF_NULL_, PERF_NULL_};
 
     PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);

@@ -664,7 +664,7 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 /* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-    const perf_loop_state_ *s = perf_told_by_(&b);
+    const perf_loop_state_ *s = perf_bench_state_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
@@ -695,7 +695,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         return result;
     }
     bench = perf_bench_begin(name, &m->opts);
-    perf_main_round_(m, perf_told_by_(&bench));
+    perf_main_round_(m, perf_bench_state_(&bench));
     if (m->counters) {
         counters = perf_main_counters_();
         (void)perf_counters_loop(&counters, &bench);
@@ -703,7 +703,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
     perf_counters_close(&counters);
-    perf_main_row_(m, name, &result, perf_told_by_(&bench));
+    perf_main_row_(m, name, &result, perf_bench_state_(&bench));
     return result;
 }
 
@@ -946,7 +946,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     for (i = 0; i < threads; i++)
         perf_crew_add_(all, &sum, &h[i]);
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
-    sum.time = perf_bench_summary_(all->arm->ns, all->arm->count);
+    sum.time = perf_summarize_series_(all->arm->ns, all->arm->count);
     perf_crew_rates_(&sum, h, threads);
     all->loop.threads = PERF_CAST_(int, threads);
     all->loop.round = h[0].crew->round;
@@ -974,7 +974,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-    h->state = perf_told_by_(&b);
+    h->state = perf_bench_state_(&b);
     if (h->state)
         h->state->loop.round = crew->round;
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);

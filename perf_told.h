@@ -1,7 +1,7 @@
-/* perf_told.h - what a body tells its loop: rates, a failure, numbers, outputs seen.
+/* perf_told.h - what a body tells its loop: rates, numbers, outputs seen.
  *
- * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h, and
- * behind perf_ab_accuracy.
+ * The bodies behind perf_bench_rates and perf_bench_counter of perf_case.h, and behind
+ * perf_ab_accuracy.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TOLD_H
@@ -10,32 +10,12 @@
 #include "perf_loop.h"
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_told_rates_, perf_told_failure_, perf_told_counter_  the functions of the engine
- *   perf_told_by_     the state of a bench loop; NULL: it is none
+ *   perf_told_rates_, perf_told_counter_  the functions of the engine
  *   perf_told_place_  the value of a counter by its name                                         */
 
 /* >>private: bodies, called through the engine of perf_loop.h ---------------------------------*/
 
 PERF_BEGIN_DECLS
-
-/* NULL: no bench loop. */
-PERF_FN perf_loop_state_ *perf_told_by_(const perf_loop *l)
-{
-    if (PERF_LOOP_KIND_(l->state) != 1)
-        return PERF_NULL_;
-    return l->state;
-}
-
-PERF_FN void perf_told_failure_(perf_loop *l, const char *why)
-{
-    perf_loop_state_ *s = perf_told_by_(l);
-
-    if (!s || PERF_ACQ_(&s->loop.done))
-        return;
-    (void)perf_loop_stop_(s, PERF_EFAILED);
-    s->loop.note = why;
-    l->left = 0;
-}
 
 /* Is it a rate, or 0? */
 PERF_FN int perf_told_is_rate_(double x)
@@ -45,16 +25,16 @@ PERF_FN int perf_told_is_rate_(double x)
 
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
 {
-    perf_loop_state_ *s = perf_told_by_(l);
+    perf_loop_state_ *s = perf_bench_state_(l);
 
     if (!s)
         return;
     if (!perf_told_is_rate_(bytes)) {
-        perf_told_failure_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+        perf_bench_failed_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
         return;
     }
     if (!perf_told_is_rate_(items)) {
-        perf_told_failure_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
+        perf_bench_failed_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
         return;
     }
     s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
@@ -81,7 +61,7 @@ PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
 
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
 {
-    perf_loop_state_ *s = perf_told_by_(l);
+    perf_loop_state_ *s = perf_bench_state_(l);
     double           *place;
 
     if (!s)
@@ -90,7 +70,7 @@ PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
     if (place)
         *place = value;
     else
-        perf_told_failure_(l, "perf_bench_counter: more than 16 names");
+        perf_bench_failed_(l, "perf_bench_counter: more than 16 names");
 }
 
 PERF_FN void perf_worse_(double *worst, double seen)

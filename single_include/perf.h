@@ -8334,7 +8334,7 @@ PERF_END_DECLS
 #endif /* PERF_CHROME_H */
 /* ==== perf_report.h, continued ==== */
 /* ==== perf_loop_rows.h ==== */
-/* perf_loop_rows.h - what loops have found: rows of the report, and sentences.
+/* perf_loop_rows.h - what loops have found: their list, rows of the report, sentences.
  *
  *     perf_put_loop_(&out, loop);                  // "  copy 4 KiB      12.3 ns [12.2, 12.4]"
  *
@@ -10556,7 +10556,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *                     decision from a log interval; withholds one, but never a guard's
  *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
- *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
+ *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
  *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
@@ -10927,6 +10927,20 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     }
     perf_scratch_free_(good, local);
     return s;
+}
+
+/* The summary of values in time order, its interval allowing for neighbours that are alike. */
+PERF_COLD_FN_ perf_summary perf_summarize_series_(const double *x, size_t n)
+{
+    perf_summary  sum = perf_summarize(x, n);
+    perf_interval q;
+
+    if (n >= 40) {
+        q = perf_quantile_interval_series_(x, n, 0.5, 0.95);
+        sum.p50_low = q.low;
+        sum.p50_high = q.high;
+    }
+    return sum;
 }
 
 /* ---- rules ---- */
@@ -12908,6 +12922,7 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_result_rates_  fills in GB/s, items/s, GFLOP/s from the median and opts
+ *   perf_loop_add_      hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_report_results_  all of them, below the table                                           */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -13337,6 +13352,34 @@ PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
     for (i = 0; i < perf_loop_columns_(o); i++)
         perf_put_(o, title[i]);
     perf_put_char_(o, '\n');
+}
+
+/* ---- the list of loops ---- */
+
+/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
+PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint32_t        length;
+    int             cut;
+
+    if (!name || !*name)
+        name = "(unnamed)";
+    length = perf_name_length_(name);
+    cut = name[length] != '\0';
+    PERF_LIBC_(memcpy)(l->name, name, length);
+    l->name[length] = '\0';
+    l->kind = kind;
+    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
+        return cut;
+    if (cut) {
+        PERF_ADD_(r->cut_names, 1);
+        perf_fail_(r, PERF_ELIMIT);
+    }
+    l->next = r->results;
+    PERF_REL_(&r->results, l);
+    perf_unlock_(r);
+    return cut;
 }
 
 /* The loops in the order they were begun; the list has the newest first.  It is copied, because to
@@ -15153,9 +15196,9 @@ PERF_BEGIN_DECLS
  *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until perf_reset(); NULL: no memory
- *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
- *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
+ *   perf_loop_done_         its result is complete
+ *   perf_bench_state_       of a bench loop; NULL: it is none
+ *   perf_bench_failed_      ends it, as its body says that it has failed, and why
  *   s->counted, s->counters slices beside the timed ones, see perf_loop_state_; PERF_LOOP_START_
  *                           the phase before the first slice
  */
@@ -15335,32 +15378,6 @@ PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
-
-/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
-{
-    perf_registry_ *r = perf_registry_get_();
-    uint32_t        length;
-    int             cut;
-
-    if (!name || !*name)
-        name = "(unnamed)";
-    length = perf_name_length_(name);
-    cut = name[length] != '\0';
-    PERF_LIBC_(memcpy)(l->name, name, length);
-    l->name[length] = '\0';
-    l->kind = kind;
-    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
-        return cut;
-    if (cut) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
-    }
-    l->next = r->results;
-    PERF_REL_(&r->results, l);
-    perf_unlock_(r);
-    return cut;
-}
 
 /* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
  * system does not say.  *forced: how often somebody took it; Linux counts sched_yield there.*/
@@ -16375,6 +16392,26 @@ PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
 
 /* ---- bench ---- */
 
+/* The state of a bench loop; NULL: it is none. */
+PERF_FN perf_loop_state_ *perf_bench_state_(const perf_loop *l)
+{
+    if (PERF_LOOP_KIND_(l->state) != 1)
+        return PERF_NULL_;
+    return l->state;
+}
+
+/* The body says that it has failed: the loop ends. */
+PERF_FN void perf_bench_failed_(perf_loop *l, const char *why)
+{
+    perf_loop_state_ *s = perf_bench_state_(l);
+
+    if (!s || PERF_ACQ_(&s->loop.done))
+        return;
+    (void)perf_loop_stop_(s, PERF_EFAILED);
+    s->loop.note = why;
+    l->left = 0;
+}
+
 PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
 {
     perf_bench_opts o = PERF_ZERO;
@@ -16400,20 +16437,6 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
     return o;
 }
 
-/* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
-PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
-{
-    perf_summary  sum = perf_summarize(x, n);
-    perf_interval q;
-
-    if (n >= 40) {
-        q = perf_quantile_interval_series_(x, n, 0.5, 0.95);
-        sum.p50_low = q.low;
-        sum.p50_high = q.high;
-    }
-    return sum;
-}
-
 PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *sum)
 {
     return sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50;
@@ -16435,7 +16458,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
     if (arm->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
         return 0;
     s->look_at = arm->count + arm->count / 4;
-    sum = perf_bench_summary_(perf_loop_times_(s, 0), arm->count);
+    sum = perf_summarize_series_(perf_loop_times_(s, 0), arm->count);
     return perf_bench_narrow_(s, &sum);
 }
 
@@ -16517,9 +16540,9 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     r.decides = perf_loop_clock_(s, &r.why);
     r.time.status = s->status;                      /* never a plausible time beside a failure    */
     if (s->status == PERF_OK)
-        r.time = perf_bench_summary_(arm->ns, arm->count);
+        r.time = perf_summarize_series_(arm->ns, arm->count);
     if (s->status == PERF_OK && s->timer.clocks > 1)
-        r.cpu = perf_bench_summary_(arm->cpu, arm->count);
+        r.cpu = perf_summarize_series_(arm->cpu, arm->count);
     sum = perf_result_main_(&r);
     r.first_ns = arm->first_ns;
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
@@ -17597,7 +17620,6 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 
 /* What a body tells its loop: perf_told.h. */
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
-PERF_FN void perf_told_failure_(perf_loop *l, const char *why);
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
 PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen);
 
@@ -17605,7 +17627,7 @@ PERF_ENGINE_FN_(perf_bench_engine_get_)
 {
     static const perf_loop_engine_ table = {
         PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
-        perf_result_words_, perf_told_rates_, perf_told_failure_, perf_told_counter_,
+        perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
         PERF_NULL_, PERF_NULL_};
 
     PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
@@ -17626,10 +17648,10 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 PERF_END_DECLS
 
 /* ==== perf_told.h ==== */
-/* perf_told.h - what a body tells its loop: rates, a failure, numbers, outputs seen.
+/* perf_told.h - what a body tells its loop: rates, numbers, outputs seen.
  *
- * The bodies behind perf_bench_rates, perf_bench_fail and perf_bench_counter of perf_case.h, and
- * behind perf_ab_accuracy.
+ * The bodies behind perf_bench_rates and perf_bench_counter of perf_case.h, and behind
+ * perf_ab_accuracy.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TOLD_H
@@ -17637,32 +17659,12 @@ PERF_END_DECLS
 
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_told_rates_, perf_told_failure_, perf_told_counter_  the functions of the engine
- *   perf_told_by_     the state of a bench loop; NULL: it is none
+ *   perf_told_rates_, perf_told_counter_  the functions of the engine
  *   perf_told_place_  the value of a counter by its name                                         */
 
 /* >>private: bodies, called through the engine of perf_loop.h ---------------------------------*/
 
 PERF_BEGIN_DECLS
-
-/* NULL: no bench loop. */
-PERF_FN perf_loop_state_ *perf_told_by_(const perf_loop *l)
-{
-    if (PERF_LOOP_KIND_(l->state) != 1)
-        return PERF_NULL_;
-    return l->state;
-}
-
-PERF_FN void perf_told_failure_(perf_loop *l, const char *why)
-{
-    perf_loop_state_ *s = perf_told_by_(l);
-
-    if (!s || PERF_ACQ_(&s->loop.done))
-        return;
-    (void)perf_loop_stop_(s, PERF_EFAILED);
-    s->loop.note = why;
-    l->left = 0;
-}
 
 /* Is it a rate, or 0? */
 PERF_FN int perf_told_is_rate_(double x)
@@ -17672,16 +17674,16 @@ PERF_FN int perf_told_is_rate_(double x)
 
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
 {
-    perf_loop_state_ *s = perf_told_by_(l);
+    perf_loop_state_ *s = perf_bench_state_(l);
 
     if (!s)
         return;
     if (!perf_told_is_rate_(bytes)) {
-        perf_told_failure_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+        perf_bench_failed_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
         return;
     }
     if (!perf_told_is_rate_(items)) {
-        perf_told_failure_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
+        perf_bench_failed_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
         return;
     }
     s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
@@ -17708,7 +17710,7 @@ PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
 
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
 {
-    perf_loop_state_ *s = perf_told_by_(l);
+    perf_loop_state_ *s = perf_bench_state_(l);
     double           *place;
 
     if (!s)
@@ -17717,7 +17719,7 @@ PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
     if (place)
         *place = value;
     else
-        perf_told_failure_(l, "perf_bench_counter: more than 16 names");
+        perf_bench_failed_(l, "perf_bench_counter: more than 16 names");
 }
 
 PERF_FN void perf_worse_(double *worst, double seen)
@@ -25667,7 +25669,7 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 /* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-    const perf_loop_state_ *s = perf_told_by_(&b);
+    const perf_loop_state_ *s = perf_bench_state_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
@@ -25698,7 +25700,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         return result;
     }
     bench = perf_bench_begin(name, &m->opts);
-    perf_main_round_(m, perf_told_by_(&bench));
+    perf_main_round_(m, perf_bench_state_(&bench));
     if (m->counters) {
         counters = perf_main_counters_();
         (void)perf_counters_loop(&counters, &bench);
@@ -25706,7 +25708,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
     perf_counters_close(&counters);
-    perf_main_row_(m, name, &result, perf_told_by_(&bench));
+    perf_main_row_(m, name, &result, perf_bench_state_(&bench));
     return result;
 }
 
@@ -25949,7 +25951,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     for (i = 0; i < threads; i++)
         perf_crew_add_(all, &sum, &h[i]);
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
-    sum.time = perf_bench_summary_(all->arm->ns, all->arm->count);
+    sum.time = perf_summarize_series_(all->arm->ns, all->arm->count);
     perf_crew_rates_(&sum, h, threads);
     all->loop.threads = PERF_CAST_(int, threads);
     all->loop.round = h[0].crew->round;
@@ -25977,7 +25979,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-    h->state = perf_told_by_(&b);
+    h->state = perf_bench_state_(&b);
     if (h->state)
         h->state->loop.round = crew->round;
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);

@@ -3650,7 +3650,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *                     decision from a log interval; withholds one, but never a guard's
  *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
- *   perf_quantile_interval_series_  of a quantile when neighbours in time are alike (40 values)
+ *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
  *   perf_adjust_holm_      p-values of a family, adjusted
  *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
@@ -4021,6 +4021,20 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     }
     perf_scratch_free_(good, local);
     return s;
+}
+
+/* The summary of values in time order, its interval allowing for neighbours that are alike. */
+PERF_COLD_FN_ perf_summary perf_summarize_series_(const double *x, size_t n)
+{
+    perf_summary  sum = perf_summarize(x, n);
+    perf_interval q;
+
+    if (n >= 40) {
+        q = perf_quantile_interval_series_(x, n, 0.5, 0.95);
+        sum.p50_low = q.low;
+        sum.p50_high = q.high;
+    }
+    return sum;
 }
 
 /* ---- rules ---- */
