@@ -1,0 +1,212 @@
+/* perf_gpu_meters.h - what does a device say of itself? its clock, joules, heat, how busy it is.
+ *
+ * NVML for devices of NVIDIA, ROCm SMI for those of AMD, found at run time; or what a table of
+ * perf_gpu_driver.h has.  ROCm SMI has met no hardware yet, only a stand-in.
+ * For the library itself.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_GPU_METERS_H
+#define PERF_GPU_METERS_H
+
+#include "perf_gpu_driver.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_gpu_clock_   the SM clock, and why it is not higher; 0, or nonzero where nobody knows
+ *   perf_gpu_meter_   joules, degrees Celsius or percent at work; negative: nobody knows         */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* What is used of NVML, which every driver of NVIDIA brings along, or of AMD's ROCm SMI. */
+typedef struct perf_gpu_meters_ {
+    int   (*init)(void);
+    int   (*by_address)(const char *bus, void **device);
+    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*reasons)(void *device, unsigned long long *why);
+    int   (*energy)(void *device, unsigned long long *mj);
+    int   (*celsius)(void *device, int sensor, unsigned *now);
+    int   (*busy)(void *device, unsigned percent[2]);       /* the second: of the memory */
+    int   (*smi_init)(uint64_t flags);
+    int   (*smi_place)(uint32_t device, uint64_t *place);
+    int   (*smi_energy)(uint32_t device, uint64_t *count, float *step_uj, uint64_t *when);
+    int   (*smi_celsius)(uint32_t device, uint32_t sensor, int what, int64_t *thousandths);
+    int   (*smi_busy)(uint32_t device, uint32_t *percent);
+    uint32_t amd, usable;       /* amd: ROCm SMI was asked for */
+    void *device[64];           /* NVML's, or SMI's number and 1, by ours; NULL: not asked */
+} perf_gpu_meters_;
+
+#define PERF_GPU_METERS_(X)                                                                       \
+    X(init, "nvmlInit_v2") X(by_address, "nvmlDeviceGetHandleByPciBusId_v2")                      \
+    X(clock, "nvmlDeviceGetClockInfo") X(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons")    \
+    X(reasons, "nvmlDeviceGetCurrentClocksEventReasons")                                          \
+    X(energy, "nvmlDeviceGetTotalEnergyConsumption") X(celsius, "nvmlDeviceGetTemperature")       \
+    X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
+    X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
+    X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
+#define PERF_GPU_METER_(f, name) perf_gpu_symbol_(library, "", name, &n->f);
+
+/* 1: it has what is needed of it, and has started. */
+PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *n)
+{
+    if (n->amd) {
+        if (!n->smi_init || !n->smi_place || !n->smi_energy || !n->smi_celsius || !n->smi_busy)
+            return 0;
+        return !n->smi_init(UINT64_C(1) << 58);
+    }
+    return n->init && n->by_address && n->clock && !n->init();
+}
+
+/* Loads and starts one, once in the process (tens of ms, no lock held; until then others get NULL).
+ * Never stopped: others may use it.  The flag keeps SMI's locks here: a dead process keeps its. */
+PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
+{
+    static const char *const name[2][6] = {
+        {"libnvidia-ml.so.1"},
+        {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",
+         "librocm_smi64.so"}};
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_meters_ *n = PERF_NULL_;
+    void             *library = PERF_NULL_;
+
+    if (d)
+        n = PERF_CAST_(perf_gpu_meters_ *, PERF_ACQ_(&d->meters));
+    if (n && n->usable && n->amd == amd)
+        return n;
+    if (n || !d || !perf_claim_(&d->meters_asked, 0, 1))
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *n, 0));
+    if (n)
+        library = perf_gpu_library_(name[amd]);
+    if (library) {
+        PERF_GPU_METERS_(PERF_GPU_METER_)
+        n->amd = amd;
+        n->usable = PERF_CAST_(uint32_t, perf_gpu_meters_start_(n));
+    }
+    PERF_REL_(&d->meters, PERF_CAST_(void *, n));
+    if (!n || !n->usable)
+        return PERF_NULL_;
+    return n;
+}
+
+/* "0000:3b:00.0" as a number, up to the dot. */
+PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
+{
+    uint64_t place = 0;
+
+    for (; *bus && *bus != '.'; bus++) {
+        if (*bus == ':')
+            continue;
+        place = place * 16 + PERF_CAST_(uint64_t, *bus & 15);
+        if (*bus > '9')
+            place += 9;
+    }
+    return place;
+}
+
+/* The device in that place as SMI numbers it, and 1; NULL: none.  The last digit is a part of a
+ * divided device, whose first one has the meters of all. */
+PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *n, uint64_t want)
+{
+    uint64_t bits, place;
+    uint32_t i;
+
+    for (i = 0; i < 64; i++) {
+        if (n->smi_place(i, &bits))
+            continue;
+        place = bits >> 32 << 16 | (bits & 0xff00) | (bits >> 3 & 31);
+        if (place == want)
+            return PERF_PTR_(void *, PERF_CAST_(uintptr_t, i) + 1);
+    }
+    return PERF_NULL_;
+}
+
+/* Who knows the meters of a device, and its handle there; NULL: not to be had. */
+PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
+                                        perf_gpu_meters_ **meters)
+{
+    perf_gpu_meters_ *n = PERF_NULL_;
+    char              bus[32] = "";
+    void             *handle = PERF_NULL_;
+
+    if (!(t->flags & PERF_GPU_TABLE_SIMULATED))
+        n = perf_gpu_meters_get_((t->flags & PERF_GPU_TABLE_AMD) != 0);
+    *meters = n;
+    if (!n || device < 0 || device >= 64 || !t->device_bus)
+        return PERF_NULL_;
+    handle = PERF_ACQ_(&n->device[device]);
+    if (handle || t->device_bus(bus, 32, device))
+        return handle;
+    if (n->amd)
+        handle = perf_gpu_smi_at_(n, perf_gpu_place_of_(bus));
+    else if (n->by_address(bus, &handle))
+        return PERF_NULL_;
+    PERF_REL_(&n->device[device], handle);
+    return handle;
+}
+
+/* The SM clock of a device now, and why it is not higher: 0, or nonzero where nobody knows.  The
+ * first call may load NVML, tens of ms; no lock.                                                 */
+PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz,
+                                  uint64_t *why)
+{
+    perf_gpu_meters_  *n = PERF_CAST_(perf_gpu_meters_ *, PERF_NULL_);
+    void              *handle;
+    unsigned long long bits = 0;
+
+    if (t->device_clock)
+        return t->device_clock(device, mhz, why);
+    if (t->flags & PERF_GPU_TABLE_AMD)
+        return 1;
+    handle = perf_gpu_meters_of_(t, device, &n);
+    if (!handle || n->clock(handle, 1, mhz))
+        return 1;
+    if (n->reasons && !n->reasons(handle, &bits))
+        *why = bits;
+    return 0;
+}
+
+/* Sensor 0 is at the edge of the chip; some have but its hottest point, 1. */
+PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *n, uint32_t at, int what)
+{
+    uint64_t count = 0, when;
+    uint32_t percent = 0;
+    int64_t  heat = 0;
+    float    uj = 0;
+
+    if (what == 0 && !n->smi_energy(at, &count, &uj, &when))
+        return PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
+    if (what == 1 && (!n->smi_celsius(at, 0, 0, &heat) || !n->smi_celsius(at, 1, 0, &heat)))
+        return PERF_CAST_(double, heat) * 1e-3;
+    if (what == 2 && !n->smi_busy(at, &percent))
+        return percent;
+    return -1.0;
+}
+
+/* See perf_gpu_backend.device_meter; negative: nobody knows. */
+PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *t, int device, int what)
+{
+    perf_gpu_meters_  *n;
+    void              *handle;
+    unsigned long long mj = 0;
+    unsigned           now[2] = {0, 0};
+    double             x = -1.0;
+
+    if (t->device_meter)
+        return t->device_meter(device, what, &x) ? -1.0 : x;    /* a failure may have written x */
+    handle = perf_gpu_meters_of_(t, device, &n);
+    if (!handle)
+        return -1.0;
+    if (n->amd)
+        return perf_gpu_smi_meter_(n, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1, what);
+    if (what == 0 && n->energy && !n->energy(handle, &mj))
+        return PERF_CAST_(double, mj) * 1e-3;
+    if (what == 1 && n->celsius && !n->celsius(handle, 0, now))
+        return now[0];
+    if (what == 2 && n->busy && !n->busy(handle, now))
+        return now[0];
+    return -1.0;
+}
+
+PERF_END_DECLS
+#endif /* PERF_GPU_METERS_H */
