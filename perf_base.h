@@ -317,24 +317,6 @@ PERF_BEGIN_DECLS
 #endif
 #endif
 
-#if defined(__linux__)
-extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
-#define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
-#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) ||                        \
-    defined(__OpenBSD__) || defined(__DragonFly__)
-extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
-#define PERF_SETUID_ (perf_issetugid_() != 0)
-#else
-#define PERF_SETUID_ 0
-#endif
-
-/* The value of an environment variable.  NULL also in a setuid or setgid program: whoever starts
- * it could make it overwrite a file of somebody else.                                            */
-PERF_FN const char *perf_getenv_(const char *name)
-{
-    return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
-}
-
 /* >>internal: what other headers may use ----------------------------------------------------------
  *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts, and NULL, without a warning in C and C++
  *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_  attributes, hints for branches, builtins
@@ -342,17 +324,18 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  paste, quote, the symbol of a function of libc
  *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
  *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
- *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
- *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_,
- *   PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_  atomic: load, store
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_
+ *       1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
- *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
+ *   PERF_ERRNO_  errno; perf_getenv_any_  getenv: see perf_getenv_
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
  *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
- *   perf_clamp_, perf_smaller_, perf_larger_, perf_between_  of counts
- *   perf_since_             ns between two readings of a clock                                   */
+ *   perf_clamp_  a count within limits; perf_since_  ns between two readings of a clock
+ *   PERF_ADD_, PERF_PEEK_  a counter that one thread writes
+ *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -427,34 +410,77 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
     return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
 }
 
-/* The smaller and the larger of two counts. */
-PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
+/* ---- counters of one thread ---- */
 
-PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
-{
-    return one < other ? other : one;
-}
-
-/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
-PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
-{
-    if (ticks >> 63)
-        return least;
-    return perf_larger_(perf_smaller_(ticks, most), least);
-}
-
-/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
-PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
-{
-#if PERF_TCC_
-    return *word == from ? (*word = to, 1) : 0;
+/* A counter that only its thread writes and reports read: one instruction, also without
+ * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
+ * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
+#if PERF_TSAN_
+#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
+#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
 #else
-    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#define PERF_PEEK_(x)   (x)
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
+#define PERF_ADD_ASM_
+#define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
+PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
+{
+    if (wide)
+        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
+    else
+        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
+                              : "er"(PERF_CAST_(uint32_t, n)) : "cc");
+}
+#else
+#define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
+#endif
+
+/* ---- the system's clocks ---- */
+
+#if defined(_WIN32)
+enum { PERF_CLOCK_MONOTONIC_ID_ = 1, PERF_CLOCK_PROCESS_ID_, PERF_CLOCK_THREAD_ID_ };
+#endif
+
+/* Nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none. */
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+#if defined(_WIN32)
+    int64_t  c = 0, f = 1;
+    uint64_t count, hz;
+
+    if (id != PERF_CLOCK_MONOTONIC_ID_)
+        return 0;
+    perf_qpc_(&c);
+    perf_qpf_(&f);
+    count = PERF_CAST_(uint64_t, c);                /* seconds and the rest apart: count * 1e9    */
+    hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
+    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
+#elif PERF_OWN_TIMESPEC_
+    struct perf_timespec_ t;
+
+    if (perf_clock_gettime_(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+#else
+    struct timespec t;
+
+    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
 #endif
 }
+
+/* ---- a call with PERF_DISABLE=1 is looked at, and compiled to nothing ---- */
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_status perf_off_(void)
+{
+    return PERF_EDISABLED;
+}
+#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
+#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
+#endif
 
 PERF_END_DECLS
 

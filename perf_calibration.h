@@ -45,7 +45,7 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_counter_invariant_  0: the counter changes speed                                        */
+ *   perf_spent_since_  use of the process, of a thread                                           */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -163,22 +163,6 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
     return PERF_CAST_(double, ticks) * perf_tick_ns_();
 }
 
-#if PERF_ARCH_X86_ && PERF_COUNTER_
-/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
-PERF_COLD_FN_ int perf_counter_invariant_(void)
-{
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
-
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
-    if (most < leaf)
-        return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
-    return (d >> 8 & 1) != 0;
-}
-#else
-#define perf_counter_invariant_() 1             /* by definition of the other counters            */
-#endif
-
 /* ---- the clock's quality ---- */
 
 #if PERF_ARCH_X86_
@@ -279,6 +263,32 @@ PERF_FN perf_clock_info perf_clock(void)
     if (r)
         c.warnings |= PERF_GET_(&r->warnings);
     return c;
+}
+
+/* ---- what the process, or a thread, has used ---- */
+
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(who, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
+    }
+#endif
+    (void)from, (void)who;
+    return now;
 }
 
 PERF_END_DECLS

@@ -37,42 +37,9 @@ PERF_FN uint64_t perf_ticks(void);
 PERF_FN uint64_t perf_now(void);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
- *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
+ *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-#if defined(_WIN32)
-enum { PERF_CLOCK_MONOTONIC_ID_ = 1, PERF_CLOCK_PROCESS_ID_, PERF_CLOCK_THREAD_ID_ };
-#endif
-
-PERF_FN uint64_t perf_system_ns_(int id)
-{
-#if defined(_WIN32)
-    int64_t  c = 0, f = 1;
-    uint64_t count, hz;
-
-    if (id != PERF_CLOCK_MONOTONIC_ID_)
-        return 0;
-    perf_qpc_(&c);
-    perf_qpf_(&f);
-    count = PERF_CAST_(uint64_t, c);                /* seconds and the rest apart: count * 1e9    */
-    hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
-    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
-#elif PERF_OWN_TIMESPEC_
-    struct perf_timespec_ t;
-
-    if (perf_clock_gettime_(id, &t))
-        return 0;
-    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
-#else
-    struct timespec t;
-
-    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
-        return 0;
-    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
-#endif
-}
 
 PERF_FN uint64_t perf_now(void)
 {

@@ -38,6 +38,17 @@ extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
 #endif
 #endif
+
+#if defined(__linux__)
+extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
+#define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) ||                        \
+    defined(__OpenBSD__) || defined(__DragonFly__)
+extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
+#define PERF_SETUID_ (perf_issetugid_() != 0)
+#else
+#define PERF_SETUID_ 0
+#endif
 PERF_END_DECLS
 
 /* Only glibc's FILE and a few functions: <stdio.h> would cost each user's compiler 10 million
@@ -161,9 +172,19 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
+ *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
  *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
+ *   perf_claim_  atomic: compare and swap
+ *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
+
+/* The value of an environment variable.  NULL also in a setuid or setgid program: whoever starts
+ * it could make it overwrite a file of somebody else.                                            */
+PERF_FN const char *perf_getenv_(const char *name)
+{
+    return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
+}
 
 /* Who is running: unique among the threads of the system while the thread lives. */
 PERF_COLD_FN_ uint32_t perf_thread_id_(void)
@@ -176,6 +197,64 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
     return 1;
 #else
     return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &PERF_ERRNO_) >> 3) | 1u;
+#endif
+}
+
+/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
+PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
+{
+#if PERF_TCC_
+    return *word == from ? (*word = to, 1) : 0;
+#else
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
+#if !defined(__linux__)
+#define PERF_MAP_PAGES_ 0x1002
+#elif defined(__mips__) || defined(__xtensa__)
+#define PERF_MAP_PAGES_ 0x0c02
+#elif defined(__powerpc__) || defined(__sparc__)
+#define PERF_MAP_PAGES_ 0x0062
+#else
+#define PERF_MAP_PAGES_ 0x4022
+#endif
+
+/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
+PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
+{
+#if PERF_LP64_UNIX_
+    int   was = PERF_ERRNO_;                    /* a scope leaves it as it is                     */
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
+
+    if (PERF_PTR_(intptr_t, p) == -1)
+        p = PERF_NULL_;
+#if defined(__linux__)
+    else if (wipe_on_fork)
+        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
+#endif
+    PERF_ERRNO_ = was;
+#else
+    void *p = PERF_MALLOC(bytes);
+    if (p)
+        PERF_LIBC_(memset)(p, 0, bytes);
+#endif
+    (void)wipe_on_fork;
+    return p;
+}
+
+/* Gives back all that one call of perf_pages_ gave. */
+PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
+{
+#if PERF_LP64_UNIX_
+    int was = PERF_ERRNO_;
+
+    (void)perf_munmap_(p, bytes);
+    PERF_ERRNO_ = was;
+#else
+    (void)bytes;
+    PERF_FREE(p);
 #endif
 }
 

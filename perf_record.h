@@ -52,38 +52,33 @@ PERF_FN perf_status perf_error(void);
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
- *   perf_ring_dropped_, perf_ring_unsent_  events that are gone; perf_stream_flush_  writes one
- *       ring (lock held)
- *   perf_spent_since_  use of the process, of a thread; perf_member_ours_  a child of this process
+ *   perf_ring_dropped_  events that are gone; perf_stream_flush_  writes one ring (lock held)
+ *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
+ *   perf_member_ours_  a child of this process
  *   perf_image_pin_  is never unloaded
- *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
+ *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
 {
-    perf_spent_ now = PERF_ZERO;
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
+    return one < other ? one : other;
+}
 
-    if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
-        }
-    }
-#endif
-    (void)from, (void)who;
-    return now;
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
 }
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
@@ -111,54 +106,6 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #else
 #define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
-
-/* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
-#if !defined(__linux__)
-#define PERF_MAP_PAGES_ 0x1002
-#elif defined(__mips__) || defined(__xtensa__)
-#define PERF_MAP_PAGES_ 0x0c02
-#elif defined(__powerpc__) || defined(__sparc__)
-#define PERF_MAP_PAGES_ 0x0062
-#else
-#define PERF_MAP_PAGES_ 0x4022
-#endif
-
-/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
-PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
-{
-#if PERF_LP64_UNIX_
-    int   was = PERF_ERRNO_;                    /* a scope leaves it as it is                     */
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
-
-    if (PERF_PTR_(intptr_t, p) == -1)
-        p = PERF_NULL_;
-#if defined(__linux__)
-    else if (wipe_on_fork)
-        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
-#endif
-    PERF_ERRNO_ = was;
-#else
-    void *p = PERF_MALLOC(bytes);
-    if (p)
-        PERF_LIBC_(memset)(p, 0, bytes);
-#endif
-    (void)wipe_on_fork;
-    return p;
-}
-
-/* Gives back all that one call of perf_pages_ gave. */
-PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
-{
-#if PERF_LP64_UNIX_
-    int was = PERF_ERRNO_;
-
-    (void)perf_munmap_(p, bytes);
-    PERF_ERRNO_ = was;
-#else
-    (void)bytes;
-    PERF_FREE(p);
-#endif
-}
 
 /* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
 
@@ -454,6 +401,22 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 }
 #else
 #define perf_watch_forks_() PERF_CAST_(void, 0)
+#endif
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_
+/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
+
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    if (most < leaf)
+        return 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
+    return (d >> 8 & 1) != 0;
+}
+#else
+#define perf_counter_invariant_() 1             /* by definition of the other counters            */
 #endif
 
 PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
@@ -807,6 +770,39 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
 {
     return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
+}
+
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
+} perf_losses_;
+
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
+{
+    perf_losses_    l = PERF_ZERO;
+    perf_recorder_ *t;
+    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
+
+    if (stream)
+        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
+    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
+    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
+    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint64_t from = PERF_GET_(&t->ring_lost);
+        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
+            continue;                           /* reset, though its thread sleeps or is gone     */
+        if (failed)
+            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
+        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
+            from = PERF_GET_(&t->ring_sent);
+        for (i = 0; i < PERF_LOSSES_; i++)
+            l.n[i] += PERF_GET_(&t->losses[i]);
+        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
+    }
+    return l;
 }
 
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */

@@ -17,7 +17,6 @@ PERF_BEGIN_DECLS
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
- *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_, perf_sort_  a kind in words; a sort
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
@@ -32,12 +31,6 @@ typedef struct perf_row_ {      /* one name, all threads; times in ticks        
     double      last, least, most, values;      /* of a counter, or numbers of scopes             */
     uint64_t    numbers;                        /* how many those are                             */
 } perf_row_;
-
-/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
-enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
-typedef struct perf_losses_ {
-    uint64_t n[PERF_LOSS_ALL_];
-} perf_losses_;
 
 /* The durations recorded under one name. */
 typedef struct perf_sum_ {
@@ -274,33 +267,6 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
-}
-
-PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
-{
-    perf_losses_    l = PERF_ZERO;
-    perf_recorder_ *t;
-    perf_stream_   *stream = PERF_ACQ_(&r->stream);
-    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
-
-    if (stream)
-        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
-    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
-    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
-    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t from = PERF_GET_(&t->ring_lost);
-        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
-            continue;                           /* reset, though its thread sleeps or is gone     */
-        if (failed)
-            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
-        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
-            from = PERF_GET_(&t->ring_sent);
-        for (i = 0; i < PERF_LOSSES_; i++)
-            l.n[i] += PERF_GET_(&t->losses[i]);
-        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
-    }
-    return l;
 }
 
 /* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */

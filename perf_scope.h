@@ -214,38 +214,13 @@ enum {                          /* what a mark is                               
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
- *       scopes later, after perf_late_step_; PERF_ADD_, PERF_PEEK_  a counter
+ *       scopes later, after perf_late_step_
  *   perf_event_at_  of the ring; perf_ring_take_, perf_entry_  room and one entry
- *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records
- *   PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE                                         */
+ *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records       */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 /* ---- one scope ---- */
-
-/* A counter that only its thread writes and reports read: one instruction, also without
- * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
- * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
-#if PERF_TSAN_
-#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
-#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
-#else
-#define PERF_PEEK_(x)   (x)
-#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
-#define PERF_ADD_ASM_
-#define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
-PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
-{
-    if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
-    else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
-                              : "er"(PERF_CAST_(uint32_t, n)) : "cc");
-}
-#else
-#define PERF_ADD_(x, n) ((void)((x) += (n)))
-#endif
-#endif
 
 /* The counter of a duration. */
 #define PERF_BUCKET_(cell, ticks)                                                                 \
@@ -583,12 +558,6 @@ PERF_FN void perf_thread_name(const char *name)
 /* >>off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ------------------ */
 
 #if PERF_DISABLE
-PERF_INLINE_FN_ perf_status perf_off_(void)
-{
-    return PERF_EDISABLED;
-}
-#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
-#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
 #define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
 #define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))

@@ -356,24 +356,6 @@ PERF_BEGIN_DECLS
 #endif
 #endif
 
-#if defined(__linux__)
-extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
-#define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
-#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) ||                        \
-    defined(__OpenBSD__) || defined(__DragonFly__)
-extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
-#define PERF_SETUID_ (perf_issetugid_() != 0)
-#else
-#define PERF_SETUID_ 0
-#endif
-
-/* The value of an environment variable.  NULL also in a setuid or setgid program: whoever starts
- * it could make it overwrite a file of somebody else.                                            */
-PERF_FN const char *perf_getenv_(const char *name)
-{
-    return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
-}
-
 /* >>internal: what other headers may use ----------------------------------------------------------
  *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts, and NULL, without a warning in C and C++
  *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_  attributes, hints for branches, builtins
@@ -381,17 +363,18 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  paste, quote, the symbol of a function of libc
  *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
  *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
- *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
- *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_,
- *   PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_  atomic: load, store
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_
+ *       1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
- *   perf_getenv_, PERF_SETUID_  a variable of the environment; PERF_ERRNO_  errno
+ *   PERF_ERRNO_  errno; perf_getenv_any_  getenv: see perf_getenv_
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
  *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
- *   perf_clamp_, perf_smaller_, perf_larger_, perf_between_  of counts
- *   perf_since_             ns between two readings of a clock                                   */
+ *   perf_clamp_  a count within limits; perf_since_  ns between two readings of a clock
+ *   PERF_ADD_, PERF_PEEK_  a counter that one thread writes
+ *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
 
 #define PERF_STATUS_TEXT_(name, text) text,
 PERF_FN const char *perf_status_text(perf_status s)
@@ -466,34 +449,77 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
     return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
 }
 
-/* The smaller and the larger of two counts. */
-PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
+/* ---- counters of one thread ---- */
 
-PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
-{
-    return one < other ? other : one;
-}
-
-/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
-PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
-{
-    if (ticks >> 63)
-        return least;
-    return perf_larger_(perf_smaller_(ticks, most), least);
-}
-
-/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
-PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
-{
-#if PERF_TCC_
-    return *word == from ? (*word = to, 1) : 0;
+/* A counter that only its thread writes and reports read: one instruction, also without
+ * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
+ * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
+#if PERF_TSAN_
+#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
+#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
 #else
-    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#define PERF_PEEK_(x)   (x)
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
+#define PERF_ADD_ASM_
+#define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
+PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
+{
+    if (wide)
+        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
+    else
+        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
+                              : "er"(PERF_CAST_(uint32_t, n)) : "cc");
+}
+#else
+#define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
+#endif
+
+/* ---- the system's clocks ---- */
+
+#if defined(_WIN32)
+enum { PERF_CLOCK_MONOTONIC_ID_ = 1, PERF_CLOCK_PROCESS_ID_, PERF_CLOCK_THREAD_ID_ };
+#endif
+
+/* Nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none. */
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+#if defined(_WIN32)
+    int64_t  c = 0, f = 1;
+    uint64_t count, hz;
+
+    if (id != PERF_CLOCK_MONOTONIC_ID_)
+        return 0;
+    perf_qpc_(&c);
+    perf_qpf_(&f);
+    count = PERF_CAST_(uint64_t, c);                /* seconds and the rest apart: count * 1e9    */
+    hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
+    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
+#elif PERF_OWN_TIMESPEC_
+    struct perf_timespec_ t;
+
+    if (perf_clock_gettime_(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+#else
+    struct timespec t;
+
+    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
 #endif
 }
+
+/* ---- a call with PERF_DISABLE=1 is looked at, and compiled to nothing ---- */
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_status perf_off_(void)
+{
+    return PERF_EDISABLED;
+}
+#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
+#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
+#endif
 
 PERF_END_DECLS
 
@@ -2496,6 +2522,17 @@ extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
 #endif
 #endif
+
+#if defined(__linux__)
+extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
+#define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) ||                        \
+    defined(__OpenBSD__) || defined(__DragonFly__)
+extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
+#define PERF_SETUID_ (perf_issetugid_() != 0)
+#else
+#define PERF_SETUID_ 0
+#endif
 PERF_END_DECLS
 
 /* Only glibc's FILE and a few functions: <stdio.h> would cost each user's compiler 10 million
@@ -2619,9 +2656,19 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
+ *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
  *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
+ *   perf_claim_  atomic: compare and swap
+ *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
+
+/* The value of an environment variable.  NULL also in a setuid or setgid program: whoever starts
+ * it could make it overwrite a file of somebody else.                                            */
+PERF_FN const char *perf_getenv_(const char *name)
+{
+    return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
+}
 
 /* Who is running: unique among the threads of the system while the thread lives. */
 PERF_COLD_FN_ uint32_t perf_thread_id_(void)
@@ -2634,6 +2681,64 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
     return 1;
 #else
     return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &PERF_ERRNO_) >> 3) | 1u;
+#endif
+}
+
+/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
+PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
+{
+#if PERF_TCC_
+    return *word == from ? (*word = to, 1) : 0;
+#else
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
+#if !defined(__linux__)
+#define PERF_MAP_PAGES_ 0x1002
+#elif defined(__mips__) || defined(__xtensa__)
+#define PERF_MAP_PAGES_ 0x0c02
+#elif defined(__powerpc__) || defined(__sparc__)
+#define PERF_MAP_PAGES_ 0x0062
+#else
+#define PERF_MAP_PAGES_ 0x4022
+#endif
+
+/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
+PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
+{
+#if PERF_LP64_UNIX_
+    int   was = PERF_ERRNO_;                    /* a scope leaves it as it is                     */
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
+
+    if (PERF_PTR_(intptr_t, p) == -1)
+        p = PERF_NULL_;
+#if defined(__linux__)
+    else if (wipe_on_fork)
+        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
+#endif
+    PERF_ERRNO_ = was;
+#else
+    void *p = PERF_MALLOC(bytes);
+    if (p)
+        PERF_LIBC_(memset)(p, 0, bytes);
+#endif
+    (void)wipe_on_fork;
+    return p;
+}
+
+/* Gives back all that one call of perf_pages_ gave. */
+PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
+{
+#if PERF_LP64_UNIX_
+    int was = PERF_ERRNO_;
+
+    (void)perf_munmap_(p, bytes);
+    PERF_ERRNO_ = was;
+#else
+    (void)bytes;
+    PERF_FREE(p);
 #endif
 }
 
@@ -3060,42 +3165,9 @@ PERF_FN uint64_t perf_ticks(void);
 PERF_FN uint64_t perf_now(void);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
- *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
+ *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-#if defined(_WIN32)
-enum { PERF_CLOCK_MONOTONIC_ID_ = 1, PERF_CLOCK_PROCESS_ID_, PERF_CLOCK_THREAD_ID_ };
-#endif
-
-PERF_FN uint64_t perf_system_ns_(int id)
-{
-#if defined(_WIN32)
-    int64_t  c = 0, f = 1;
-    uint64_t count, hz;
-
-    if (id != PERF_CLOCK_MONOTONIC_ID_)
-        return 0;
-    perf_qpc_(&c);
-    perf_qpf_(&f);
-    count = PERF_CAST_(uint64_t, c);                /* seconds and the rest apart: count * 1e9    */
-    hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
-    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
-#elif PERF_OWN_TIMESPEC_
-    struct perf_timespec_ t;
-
-    if (perf_clock_gettime_(id, &t))
-        return 0;
-    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
-#else
-    struct timespec t;
-
-    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
-        return 0;
-    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
-#endif
-}
 
 PERF_FN uint64_t perf_now(void)
 {
@@ -3767,38 +3839,13 @@ enum {                          /* what a mark is                               
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
- *       scopes later, after perf_late_step_; PERF_ADD_, PERF_PEEK_  a counter
+ *       scopes later, after perf_late_step_
  *   perf_event_at_  of the ring; perf_ring_take_, perf_entry_  room and one entry
- *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records
- *   PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE                                         */
+ *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records       */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 /* ---- one scope ---- */
-
-/* A counter that only its thread writes and reports read: one instruction, also without
- * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
- * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
-#if PERF_TSAN_
-#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
-#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
-#else
-#define PERF_PEEK_(x)   (x)
-#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
-#define PERF_ADD_ASM_
-#define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
-PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
-{
-    if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
-    else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
-                              : "er"(PERF_CAST_(uint32_t, n)) : "cc");
-}
-#else
-#define PERF_ADD_(x, n) ((void)((x) += (n)))
-#endif
-#endif
 
 /* The counter of a duration. */
 #define PERF_BUCKET_(cell, ticks)                                                                 \
@@ -4136,12 +4183,6 @@ PERF_FN void perf_thread_name(const char *name)
 /* >>off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ------------------ */
 
 #if PERF_DISABLE
-PERF_INLINE_FN_ perf_status perf_off_(void)
-{
-    return PERF_EDISABLED;
-}
-#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
-#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
 #define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
 #define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
@@ -4437,7 +4478,7 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_counter_invariant_  0: the counter changes speed                                        */
+ *   perf_spent_since_  use of the process, of a thread                                           */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -4555,22 +4596,6 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
     return PERF_CAST_(double, ticks) * perf_tick_ns_();
 }
 
-#if PERF_ARCH_X86_ && PERF_COUNTER_
-/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
-PERF_COLD_FN_ int perf_counter_invariant_(void)
-{
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
-
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
-    if (most < leaf)
-        return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
-    return (d >> 8 & 1) != 0;
-}
-#else
-#define perf_counter_invariant_() 1             /* by definition of the other counters            */
-#endif
-
 /* ---- the clock's quality ---- */
 
 #if PERF_ARCH_X86_
@@ -4671,6 +4696,32 @@ PERF_FN perf_clock_info perf_clock(void)
     if (r)
         c.warnings |= PERF_GET_(&r->warnings);
     return c;
+}
+
+/* ---- what the process, or a thread, has used ---- */
+
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(who, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
+    }
+#endif
+    (void)from, (void)who;
+    return now;
 }
 
 PERF_END_DECLS
@@ -4850,38 +4901,33 @@ PERF_FN perf_status perf_error(void);
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
- *   perf_ring_dropped_, perf_ring_unsent_  events that are gone; perf_stream_flush_  writes one
- *       ring (lock held)
- *   perf_spent_since_  use of the process, of a thread; perf_member_ours_  a child of this process
+ *   perf_ring_dropped_  events that are gone; perf_stream_flush_  writes one ring (lock held)
+ *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
+ *   perf_member_ours_  a child of this process
  *   perf_image_pin_  is never unloaded
- *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
+ *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
 {
-    perf_spent_ now = PERF_ZERO;
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
+    return one < other ? one : other;
+}
 
-    if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
-        }
-    }
-#endif
-    (void)from, (void)who;
-    return now;
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
 }
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
@@ -4909,54 +4955,6 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #else
 #define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
-
-/* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
-#if !defined(__linux__)
-#define PERF_MAP_PAGES_ 0x1002
-#elif defined(__mips__) || defined(__xtensa__)
-#define PERF_MAP_PAGES_ 0x0c02
-#elif defined(__powerpc__) || defined(__sparc__)
-#define PERF_MAP_PAGES_ 0x0062
-#else
-#define PERF_MAP_PAGES_ 0x4022
-#endif
-
-/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
-PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
-{
-#if PERF_LP64_UNIX_
-    int   was = PERF_ERRNO_;                    /* a scope leaves it as it is                     */
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
-
-    if (PERF_PTR_(intptr_t, p) == -1)
-        p = PERF_NULL_;
-#if defined(__linux__)
-    else if (wipe_on_fork)
-        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
-#endif
-    PERF_ERRNO_ = was;
-#else
-    void *p = PERF_MALLOC(bytes);
-    if (p)
-        PERF_LIBC_(memset)(p, 0, bytes);
-#endif
-    (void)wipe_on_fork;
-    return p;
-}
-
-/* Gives back all that one call of perf_pages_ gave. */
-PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
-{
-#if PERF_LP64_UNIX_
-    int was = PERF_ERRNO_;
-
-    (void)perf_munmap_(p, bytes);
-    PERF_ERRNO_ = was;
-#else
-    (void)bytes;
-    PERF_FREE(p);
-#endif
-}
 
 /* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
 
@@ -5252,6 +5250,22 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 }
 #else
 #define perf_watch_forks_() PERF_CAST_(void, 0)
+#endif
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_
+/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
+
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    if (most < leaf)
+        return 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
+    return (d >> 8 & 1) != 0;
+}
+#else
+#define perf_counter_invariant_() 1             /* by definition of the other counters            */
 #endif
 
 PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
@@ -5605,6 +5619,39 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
 {
     return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
+}
+
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
+} perf_losses_;
+
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
+{
+    perf_losses_    l = PERF_ZERO;
+    perf_recorder_ *t;
+    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
+
+    if (stream)
+        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
+    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
+    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
+    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint64_t from = PERF_GET_(&t->ring_lost);
+        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
+            continue;                           /* reset, though its thread sleeps or is gone     */
+        if (failed)
+            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
+        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
+            from = PERF_GET_(&t->ring_sent);
+        for (i = 0; i < PERF_LOSSES_; i++)
+            l.n[i] += PERF_GET_(&t->losses[i]);
+        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
+    }
+    return l;
 }
 
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */
@@ -7305,7 +7352,6 @@ PERF_BEGIN_DECLS
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
- *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_, perf_sort_  a kind in words; a sort
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
@@ -7320,12 +7366,6 @@ typedef struct perf_row_ {      /* one name, all threads; times in ticks        
     double      last, least, most, values;      /* of a counter, or numbers of scopes             */
     uint64_t    numbers;                        /* how many those are                             */
 } perf_row_;
-
-/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
-enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
-typedef struct perf_losses_ {
-    uint64_t n[PERF_LOSS_ALL_];
-} perf_losses_;
 
 /* The durations recorded under one name. */
 typedef struct perf_sum_ {
@@ -7562,33 +7602,6 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
-}
-
-PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
-{
-    perf_losses_    l = PERF_ZERO;
-    perf_recorder_ *t;
-    perf_stream_   *stream = PERF_ACQ_(&r->stream);
-    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
-
-    if (stream)
-        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
-    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
-    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
-    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t from = PERF_GET_(&t->ring_lost);
-        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
-            continue;                           /* reset, though its thread sleeps or is gone     */
-        if (failed)
-            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
-        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
-            from = PERF_GET_(&t->ring_sent);
-        for (i = 0; i < PERF_LOSSES_; i++)
-            l.n[i] += PERF_GET_(&t->losses[i]);
-        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
-    }
-    return l;
 }
 
 /* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */
@@ -13440,276 +13453,6 @@ PERF_END_DECLS
 #endif
 #endif /* PERF_LOOP_ROWS_H */
 /* ==== perf_report.h, continued ==== */
-/* ==== perf_missing.h ==== */
-/* perf_missing.h - what is in no row of a report?  Forked children, variables that nobody reads.
- *
- *   note: 4 forked processes recorded 6000 calls that are in no row: fetch 4000, decode 2000
- *
- * Notes of perf_report.h.
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_MISSING_H
-#define PERF_MISSING_H
-
-
-/* >>internal: what other headers may use -------------------------------------------------------
- *   perf_put_unseen_  notes of a report, or members of a JSON object
- *   perf_env_slip_  variables that nobody reads, but that look like one                          */
-
-/* >>private: bodies ---------------------------------------------------------------------------- */
-
-PERF_BEGIN_DECLS
-
-/* ---- the environment ---- */
-
-/* All variables that the headers read. */
-#define PERF_ENVIRONMENT_ALL_                                                                     \
-    "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE, PERF_RUN_LABEL"
-#ifdef PERF_AUTO
-#define PERF_ENVIRONMENT_ PERF_ENVIRONMENT_ALL_ ", PERF_AUTO"
-#else
-#define PERF_ENVIRONMENT_ PERF_ENVIRONMENT_ALL_
-#endif
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-extern char **perf_environ_ __asm__(PERF_SYM_("environ"));
-
-/* Is a name of `length` bytes in this list, whose words end with a comma? */
-PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t length)
-{
-    const char *at = list;
-
-    for (; at; at = PERF_LIBC_(strchr)(at, ',')) {
-        while (*at == ',' || *at == ' ')
-            at++;
-        if (!PERF_LIBC_(strncmp)(at, name, length) && (!at[length] || at[length] == ','))
-            return 1;
-    }
-    return 0;
-}
-
-/* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
- * headers, perf-ab and perfh nor Linux' own perf know.  Returns its length, 0: there is none.    */
-PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
-{
-    static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
-                                      "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
-    static const char *const more[] = {"", "PERF_CUPTI", "PERF_COUNTERS",
-                                       "PERF_CUPTI, PERF_COUNTERS"};
-    const perf_registry_ *r = perf_registry_get_();
-    const char           *heard = more[r ? PERF_GET_(&r->heard_more) & 3u : 0];
-    size_t                length;
-
-    while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
-        *name = perf_environ_[(*at)++];
-        length = PERF_LIBC_(strcspn)(*name, "=");
-        if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
-            !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(others, *name, length) && !perf_env_listed_(heard, *name, length))
-            return length;
-    }
-    return 0;
-}
-
-/* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
-PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
-{
-    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
-    size_t head = 0, tail = 0;
-
-    if (shorter > letters)
-        shorter = letters;
-    while (head < shorter && name[head] == word[head])
-        head++;
-    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
-        tail++;
-    return length - head - tail <= 2 && letters - head - tail <= 2;
-}
-
-/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
-PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
-{
-    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
-    size_t                   i, length;
-
-    while ((length = perf_env_unknown_(at, name)) != 0)
-        for (i = 0; i < 2; i++) {
-            *meant = asks[i];
-            if (perf_env_resembles_(*name, length, *meant))
-                return length;
-        }
-    return 0;
-}
-#else
-#define perf_env_unknown_(at, name)     PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
-#define perf_env_slip_(at, name, meant) (PERF_CAST_(void, meant), perf_env_unknown_(at, name))
-#endif
-
-/* Names what is set and read by nobody: a slip of the pen? */
-PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
-{
-    const char *name = "";
-    char        text[41];
-    size_t      at = 0, length = perf_env_unknown_(&at, &name), said;
-
-    for (said = 0; length && said < 3; said++) {
-        PERF_LIBC_(memset)(text, 0, sizeof text);
-        if (length > sizeof text - 1)
-            length = sizeof text - 1;
-        PERF_LIBC_(memcpy)(text, name, length);
-        perf_putf_(o, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
-        length = perf_env_unknown_(&at, &name);
-    }
-}
-
-/* ---- forked children, as their parent sees them ---- */
-
-#define PERF_CHILD_NAMES_ 32
-typedef struct perf_children_ { /* what all descendants of this process have recorded             */
-    uint64_t calls, processes;
-    int      whole;             /* 0: some of it is where it cannot be read                       */
-    uint32_t names;             /* the first PERF_CHILD_NAMES_ that were met                      */
-    struct {
-        const char *name;
-        uint64_t    calls;
-    } name[PERF_CHILD_NAMES_];
-} perf_children_;
-
-/* Does p lie in the block?  A child that found no room there points to memory of its own. */
-PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
-{
-    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < PERF_FAMILY_BYTES_ - 4096;
-}
-
-/* The name of an id of a child; NULL: it cannot be read. */
-PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *r, const perf_member_ *m,
-                                                  uint32_t id)
-{
-    perf_name_ **names;
-
-    while (m && m != r->member && id < m->inherited)
-        m = m->parent;
-    if (m == r->member)
-        return PERF_ACQ_(&r->names)[id];
-    names = PERF_ACQ_(&m->names);
-    if (!perf_family_has_(r->family, names) || !perf_family_has_(r->family, names[id]))
-        return PERF_NULL_;
-    return names[id];
-}
-
-PERF_COLD_FN_ void perf_children_add_(perf_children_ *c, const char *name, uint64_t calls)
-{
-    uint32_t i = 0;
-
-    c->calls += calls;
-    while (i < c->names && PERF_LIBC_(strcmp)(c->name[i].name, name))
-        i++;
-    if (i == PERF_CHILD_NAMES_)
-        return;
-    if (i == c->names)
-        c->name[c->names++].name = name;
-    c->name[i].calls += calls;
-}
-
-/* Calls of a name in one recorder of a child. */
-PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
-{
-    perf_cell_ *c = first;
-    uint64_t    calls = 0, cells = 0;
-
-    while (perf_family_has_(family, c) && cells++ < PERF_FAMILY_BYTES_ / 64) {
-        calls += PERF_GET_(&c->count);
-        c = PERF_ACQ_(&c->kin);
-        if (c == first)
-            break;
-    }
-    return calls;
-}
-
-/* Adds the scopes of one child. */
-PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, perf_children_ *c)
-{
-    const perf_shown_ *shown = PERF_ACQ_(&m->recorders);
-    const uint64_t     before = c->calls;
-    const perf_name_  *name;
-    perf_cell_       **cell;
-    uint64_t           calls;
-    uint32_t           id, room;
-
-    for (; shown; shown = shown->next) {
-        room = PERF_ACQ_(&shown->room);
-        cell = PERF_ACQ_(&shown->cell);
-        for (id = 1; id < room && perf_family_has_(r->family, cell); id++) {
-            calls = perf_shown_calls_(r->family, PERF_ACQ_(&cell[id]));
-            if (!calls)
-                continue;
-            name = perf_member_name_(r, m, id);
-            if (!name)
-                c->whole = 0;
-            else if (PERF_KIND_HOST_(name->kind))
-                perf_children_add_(c, name->site.name, calls);
-        }
-    }
-    c->processes += c->calls > before;
-}
-
-/* The scopes of all descendants that have recorded any. */
-PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
-
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    c->whole = !family || !PERF_GET_(&family->full);
-    for (; m; m = m->next)
-        if (perf_member_ours_(r, m))
-            perf_member_add_(r, m, c);
-}
-
-/* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
- * names with the most calls.                                                                     */
-PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
-{
-    perf_children_ c;
-    uint32_t       i, most, said;
-
-    perf_children_count_(r, &c);
-    if (json) {
-        perf_putf_(o, ",\"child_processes\":%.0f,\"child_calls\":%.0f",
-                   PERF_CAST_(double, c.processes), PERF_CAST_(double, c.calls));
-        return;
-    }
-    if (!c.calls)
-        return;
-    perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
-               PERF_CAST_(double, c.processes), c.processes > 1 ? "es" : "",
-               PERF_CAST_(double, c.calls));
-    for (said = 0; said < 3 && said < c.names; said++) {
-        for (i = most = 0; i < c.names; i++)
-            if (c.name[i].calls > c.name[most].calls)
-                most = i;
-        if (!c.name[most].calls)
-            break;
-        perf_putf_(o, "%s%.40s %.0f", said ? ", " : "", c.name[most].name,
-                   PERF_CAST_(double, c.name[most].calls));
-        c.name[most].calls = 0;
-    }
-    perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
-}
-
-/* What a report says of what it cannot see: children that did not report, and, not in JSON, names
- * in the environment that nobody reads.                                                          */
-PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
-{
-    perf_put_children_(o, r, json);
-    if (!json)
-        perf_put_environment_(o);
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_MISSING_H */
-/* ==== perf_report.h, continued ==== */
 /* ==== perf_tree.h ==== */
 /* perf_tree.h - who called whom, in all of the run.
  *
@@ -13980,6 +13723,252 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
  *   perf_screen_of_  columns of a screen, and what it can show                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* ---- what is in no row: variables that nobody reads, forked children ---- */
+
+/* All variables that the headers read. */
+#define PERF_ENVIRONMENT_ALL_                                                                     \
+    "PERF_REPORT, PERF_TRACE, PERF_TRACE_STREAM, PERF_VARIANT, PERF_MACHINE, PERF_RUN_LABEL"
+#ifdef PERF_AUTO
+#define PERF_ENVIRONMENT_ PERF_ENVIRONMENT_ALL_ ", PERF_AUTO"
+#else
+#define PERF_ENVIRONMENT_ PERF_ENVIRONMENT_ALL_
+#endif
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+extern char **perf_environ_ __asm__(PERF_SYM_("environ"));
+
+/* Is a name of `length` bytes in this list, whose words end with a comma? */
+PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t length)
+{
+    const char *at = list;
+
+    for (; at; at = PERF_LIBC_(strchr)(at, ',')) {
+        while (*at == ',' || *at == ' ')
+            at++;
+        if (!PERF_LIBC_(strncmp)(at, name, length) && (!at[length] || at[length] == ','))
+            return 1;
+    }
+    return 0;
+}
+
+/* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
+ * headers, perf-ab and perfh nor Linux' own perf know.  Returns its length, 0: there is none.    */
+PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
+{
+    static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
+                                      "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+    static const char *const more[] = {"", "PERF_CUPTI", "PERF_COUNTERS",
+                                       "PERF_CUPTI, PERF_COUNTERS"};
+    const perf_registry_ *r = perf_registry_get_();
+    const char           *heard = more[r ? PERF_GET_(&r->heard_more) & 3u : 0];
+    size_t                length;
+
+    while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
+        *name = perf_environ_[(*at)++];
+        length = PERF_LIBC_(strcspn)(*name, "=");
+        if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
+            !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
+            !perf_env_listed_(others, *name, length) && !perf_env_listed_(heard, *name, length))
+            return length;
+    }
+    return 0;
+}
+
+/* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
+PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
+{
+    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
+    size_t head = 0, tail = 0;
+
+    if (shorter > letters)
+        shorter = letters;
+    while (head < shorter && name[head] == word[head])
+        head++;
+    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
+        tail++;
+    return length - head - tail <= 2 && letters - head - tail <= 2;
+}
+
+/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
+{
+    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
+    size_t                   i, length;
+
+    while ((length = perf_env_unknown_(at, name)) != 0)
+        for (i = 0; i < 2; i++) {
+            *meant = asks[i];
+            if (perf_env_resembles_(*name, length, *meant))
+                return length;
+        }
+    return 0;
+}
+#else
+#define perf_env_unknown_(at, name)     PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
+#define perf_env_slip_(at, name, meant) (PERF_CAST_(void, meant), perf_env_unknown_(at, name))
+#endif
+
+/* Names what is set and read by nobody: a slip of the pen? */
+PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
+{
+    const char *name = "";
+    char        text[41];
+    size_t      at = 0, length = perf_env_unknown_(&at, &name), said;
+
+    for (said = 0; length && said < 3; said++) {
+        PERF_LIBC_(memset)(text, 0, sizeof text);
+        if (length > sizeof text - 1)
+            length = sizeof text - 1;
+        PERF_LIBC_(memcpy)(text, name, length);
+        perf_putf_(o, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
+        length = perf_env_unknown_(&at, &name);
+    }
+}
+
+/* ---- forked children, as their parent sees them ---- */
+
+#define PERF_CHILD_NAMES_ 32
+typedef struct perf_children_ { /* what all descendants of this process have recorded             */
+    uint64_t calls, processes;
+    int      whole;             /* 0: some of it is where it cannot be read                       */
+    uint32_t names;             /* the first PERF_CHILD_NAMES_ that were met                      */
+    struct {
+        const char *name;
+        uint64_t    calls;
+    } name[PERF_CHILD_NAMES_];
+} perf_children_;
+
+/* Does p lie in the block?  A child that found no room there points to memory of its own. */
+PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
+{
+    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < PERF_FAMILY_BYTES_ - 4096;
+}
+
+/* The name of an id of a child; NULL: it cannot be read. */
+PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *r, const perf_member_ *m,
+                                                  uint32_t id)
+{
+    perf_name_ **names;
+
+    while (m && m != r->member && id < m->inherited)
+        m = m->parent;
+    if (m == r->member)
+        return PERF_ACQ_(&r->names)[id];
+    names = PERF_ACQ_(&m->names);
+    if (!perf_family_has_(r->family, names) || !perf_family_has_(r->family, names[id]))
+        return PERF_NULL_;
+    return names[id];
+}
+
+PERF_COLD_FN_ void perf_children_add_(perf_children_ *c, const char *name, uint64_t calls)
+{
+    uint32_t i = 0;
+
+    c->calls += calls;
+    while (i < c->names && PERF_LIBC_(strcmp)(c->name[i].name, name))
+        i++;
+    if (i == PERF_CHILD_NAMES_)
+        return;
+    if (i == c->names)
+        c->name[c->names++].name = name;
+    c->name[i].calls += calls;
+}
+
+/* Calls of a name in one recorder of a child. */
+PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
+{
+    perf_cell_ *c = first;
+    uint64_t    calls = 0, cells = 0;
+
+    while (perf_family_has_(family, c) && cells++ < PERF_FAMILY_BYTES_ / 64) {
+        calls += PERF_GET_(&c->count);
+        c = PERF_ACQ_(&c->kin);
+        if (c == first)
+            break;
+    }
+    return calls;
+}
+
+/* Adds the scopes of one child. */
+PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, perf_children_ *c)
+{
+    const perf_shown_ *shown = PERF_ACQ_(&m->recorders);
+    const uint64_t     before = c->calls;
+    const perf_name_  *name;
+    perf_cell_       **cell;
+    uint64_t           calls;
+    uint32_t           id, room;
+
+    for (; shown; shown = shown->next) {
+        room = PERF_ACQ_(&shown->room);
+        cell = PERF_ACQ_(&shown->cell);
+        for (id = 1; id < room && perf_family_has_(r->family, cell); id++) {
+            calls = perf_shown_calls_(r->family, PERF_ACQ_(&cell[id]));
+            if (!calls)
+                continue;
+            name = perf_member_name_(r, m, id);
+            if (!name)
+                c->whole = 0;
+            else if (PERF_KIND_HOST_(name->kind))
+                perf_children_add_(c, name->site.name, calls);
+        }
+    }
+    c->processes += c->calls > before;
+}
+
+/* The scopes of all descendants that have recorded any. */
+PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    c->whole = !family || !PERF_GET_(&family->full);
+    for (; m; m = m->next)
+        if (perf_member_ours_(r, m))
+            perf_member_add_(r, m, c);
+}
+
+/* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
+ * names with the most calls.                                                                     */
+PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_children_ c;
+    uint32_t       i, most, said;
+
+    perf_children_count_(r, &c);
+    if (json) {
+        perf_putf_(o, ",\"child_processes\":%.0f,\"child_calls\":%.0f",
+                   PERF_CAST_(double, c.processes), PERF_CAST_(double, c.calls));
+        return;
+    }
+    if (!c.calls)
+        return;
+    perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
+               PERF_CAST_(double, c.processes), c.processes > 1 ? "es" : "",
+               PERF_CAST_(double, c.calls));
+    for (said = 0; said < 3 && said < c.names; said++) {
+        for (i = most = 0; i < c.names; i++)
+            if (c.name[i].calls > c.name[most].calls)
+                most = i;
+        if (!c.name[most].calls)
+            break;
+        perf_putf_(o, "%s%.40s %.0f", said ? ", " : "", c.name[most].name,
+                   PERF_CAST_(double, c.name[most].calls));
+        c.name[most].calls = 0;
+    }
+    perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
+}
+
+/* What a report says of what it cannot see: children that did not report, and, not in JSON, names
+ * in the environment that nobody reads.                                                          */
+PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
+{
+    perf_put_children_(o, r, json);
+    if (!json)
+        perf_put_environment_(o);
+}
 
 /* ---- what one report shows ---- */
 
