@@ -386,24 +386,7 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 #elif PERF_LOOP_IS_HERE_        /* perf_loop.h has them                                           */
 #define PERF_ENGINE_SEEN_(name, symbol) PERF_FN const perf_loop_engine_ *name(void);
 #else
-/* One word of data in the program wants the symbol: the linker says in one line what to do. */
-#if defined(__PIC__) && !defined(__PIE__)   /* a shared library would say it when it is loaded    */
-#define PERF_ENGINE_HIDDEN_(symbol) "\n.hidden " symbol
-#else
-#define PERF_ENGINE_HIDDEN_(symbol)
-#endif
-#define PERF_ENGINE_SEEN_(name, symbol)                                                           \
-    extern const perf_loop_engine_ *const *const PERF_CAT_(name, at_) __asm__(#name "at_")        \
-        PERF_ATTR_((__visibility__("hidden")));                                                   \
-    PERF_FN const perf_loop_engine_ *name(void)                                                   \
-    {                                                                                             \
-        __asm__ __volatile__(".ifndef " #name "at_\n.pushsection .data.rel.ro.perf_h,\"awG\","    \
-                             "%%progbits," #name "at_,comdat\n.balign 8\n.weak " #name "at_\n"    \
-                             ".hidden " #name "at_\n.type " #name "at_, %%object\n" #name         \
-                             "at_:\n.quad " symbol PERF_ENGINE_HIDDEN_(symbol)                    \
-                             "\n.popsection\n.endif\n" : :);                                      \
-        return *PERF_CAT_(name, at_);                                                             \
-    }
+#define PERF_ENGINE_SEEN_(name, symbol) PERF_WANTED_FN_(perf_loop_engine_, name, symbol)
 #endif
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)

@@ -159,12 +159,7 @@ typedef struct perf_gpu_core_ {
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
 #if PERF_GPU_MARKS_ONLY_
-extern const perf_gpu_core_ *const perf_gpu_core_at_ __asm__(PERF_SYM_(PERF_GPU_SYMBOL_))
-    PERF_ATTR_((__visibility__("hidden")));
-PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
-{
-    return perf_gpu_core_at_;
-}
+PERF_WANTED_FN_(perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_)
 #else
 PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void);
 #endif

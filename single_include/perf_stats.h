@@ -282,6 +282,27 @@ PERF_FN const char *perf_status_text(perf_status s);
 #define PERF_ONE_CORE_ 0
 #endif
 
+/* Defines `name`, a function that returns the table of functions which another file leaves under
+ * `symbol` (PERF_ENGINE_).  One word of data in the program wants it: where no file has one, the
+ * linker says in one line the symbol, which is a sentence.                                       */
+#if defined(__PIC__) && !defined(__PIE__)   /* a shared library would say it when it is loaded    */
+#define PERF_WANTED_HIDDEN_(symbol) "\n.hidden " symbol
+#else
+#define PERF_WANTED_HIDDEN_(symbol)
+#endif
+#define PERF_WANTED_FN_(type, name, symbol)                                                       \
+    extern const type *const *const PERF_CAT_(name, at_) __asm__(#name "at_")                     \
+        PERF_ATTR_((__visibility__("hidden")));                                                   \
+    PERF_FN const type *name(void)                                                                \
+    {                                                                                             \
+        __asm__ __volatile__(".ifndef " #name "at_\n.pushsection .data.rel.ro.perf_h,\"awG\","    \
+                             "%%progbits," #name "at_,comdat\n.balign 8\n.weak " #name "at_\n"    \
+                             ".hidden " #name "at_\n.type " #name "at_, %%object\n" #name         \
+                             "at_:\n.quad " symbol PERF_WANTED_HIDDEN_(symbol)                    \
+                             "\n.popsection\n.endif\n" : :);                                      \
+        return *PERF_CAT_(name, at_);                                                             \
+    }
+
 #if defined(__SANITIZE_THREAD__)
 #define PERF_TSAN_ 1
 #elif defined(__has_feature)
@@ -370,6 +391,7 @@ PERF_BEGIN_DECLS
  *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_  atomic: load, store
  *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_SANITIZED_, PERF_LP64_UNIX_
  *       1: compiled for it
+ *   PERF_WANTED_FN_  a table of functions that another file of the program has
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_sched_yield_, perf_fd_write_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
  *   PERF_ERRNO_  errno; perf_getenv_any_  getenv: see perf_getenv_

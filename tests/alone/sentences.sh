@@ -113,6 +113,32 @@ for header in perf.h perf_scope.h perf_stats.h; do
     fi
 done
 
+# lacks SENTENCE: two files that nobody gave an engine have one complaint of the linker, which says what to do
+lacks()
+{
+    { cat "program.$ext"; echo 'int main(void) { twin(0); work(0); return 0; }'; } >"main.$ext"
+    sed -i '1a void twin(void *);' "main.$ext"
+    sed 's/work/twin/' "program.$ext" >"twin.$ext"
+    tried=$((tried + 1))
+    if "$compiler" -O2 -I"$root" "main.$ext" "twin.$ext" -o program 2>said; then
+        fail "links without $1"
+    elif [ "$(grep -c '/ld: ' said)" != 1 ] || ! grep -q "undefined .*$1" said; then
+        cat said
+        fail "$compiler does not say in one line: $1"
+    fi
+}
+
+case "$(uname -m)-$(uname -s)" in
+x86_64-Linux | aarch64-Linux)
+    program '#include "perf_bench.h"
+void work(void *x) { perf_bench b = perf_bench_begin("work", PERF_NULL_); while (perf_bench_next(&b)) perf_keep(x); }'
+    lacks perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench
+    program '#include "perf_gpu_scope.h"
+void work(void *x) { PERF_GPU_SCOPE("work", x); PERF_GPU_PART("part", x); }'
+    lacks perf_gpu_scope_h_alone__call_perf_gpu_collect_in_one_file_that_includes_perf_cuda_h
+    ;;
+esac
+
 program '#define PERF_AT_EXIT 1
 #include "perf_scope.h"
 int main(void)
