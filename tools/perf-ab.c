@@ -4,7 +4,7 @@
  *     perf-ab run --accept 'speedup >= 1.3' -- ./old input -- ./new input
  *
  * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
- * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
+ * docs/perf-ab.md is the manual, docs/formats.md says what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
  * Markdown, page.h HTML, process.h one command, place.h where it lies, link.h its link, run.h
  * rounds of them, spread.h how they vary, ranks.h several processes, merge.h, convert.h and history.h commands,
