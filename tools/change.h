@@ -3,8 +3,9 @@
  * Of all stretches of a series the one is found that differs most from what lies outside it; a step
  * is a stretch up to the end.  It counts if Student's t says so, with an error that is wider the
  * more a value resembles those before (days of a week, states of a machine that last), and if most
- * of its values lie there.  A line through the series is asked, too, for creeps.  Then the pieces
- * are looked at.
+ * of its values lie there.  A line through the series is asked, too, for creeps.  Machines wander:
+ * so a step or a ramp must also explain what a level that wanders by itself does not.  Then the
+ * pieces are looked at.
  * perf_results.h asks the same of its 30 runs, for one change for the worse: the error is its.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_CHANGE_H
@@ -21,7 +22,12 @@ enum {
 };
 
 #define CHANGE_P     0.003              /* chance of error of one look, two-sided                 */
+#define CHANGE_NONE  1e9                /* a p of what is no level                                */
 #define CHANGE_MIXED 0.35               /* of a level, so many may lie nearer to the rest         */
+#define CHANGE_VISIT 0.65               /* a value that lies so far on the way to the other level */
+#define CHANGE_STEP  0.01               /* chance of error of a step where the level wanders      */
+#define CHANGE_RAMP  0.03               /* of a creep                                             */
+#define CHANGE_CREEP 0.05               /* log: what creeps by less in all may be the machine     */
 #define CHANGE_OFF   2.4                /* off is what lies so many times as far as nine of ten   */
 
 typedef struct change_point {
@@ -131,16 +137,49 @@ PERF_FN change_stretch change_find(const double *sum, size_t n)
     return change_better(best, change_search(sum, n, &low, &high, 1));
 }
 
-/* 1: too many of a stretch lie nearer to the rest than to its mean: no level, but some nights of
- * another state, and nights beside them.                                                         */
-PERF_FN int change_mixed(const double *y, const change_stretch *s, double inside, double outside)
+/* 1: of the values in the stretch, or (inside 0) of the rest, more visit the other level in a row
+ * than chance makes: states that last, and no level.  `here` and `there`: both levels.           */
+PERF_FN int change_visits(const double *y, size_t n, const change_stretch *s, int inside,
+                          double here, double there)
+{
+    const double way = there - here;
+    double       chance, all = 0.0, away = 0.0, pairs = 0.0;
+    int          visits, before = 0;
+    size_t       i;
+
+    for (i = 0; i < n; i++) {
+        visits = (y[i] - here) * way > CHANGE_VISIT * way * way;
+        if ((i >= s->from && i < s->to) == inside) {
+            all += 1.0;
+            away += visits;
+            pairs += visits && before;
+            before = visits;
+        } else {
+            before = 0;
+        }
+    }
+    chance = away * (away - 1.0) / all;
+    return pairs > 0.0 && pairs > chance + 3.0 * perf_sqrt_(chance);
+}
+
+/* 1: too many of a stretch lie nearer to the rest than to its mean, or one of both visits the other
+ * level: no level, but some nights of another state, and nights beside them.                     */
+PERF_FN int change_mixed(const double *y, size_t n, const change_stretch *s, double inside,
+                         double outside)
 {
     const double middle = 0.5 * (inside + outside);
     size_t       i, nearer = 0;
 
     for (i = s->from; i < s->to; i++)
         nearer += (y[i] < middle) == (inside > outside);
-    return (double)nearer > CHANGE_MIXED * (double)(s->to - s->from);
+    return (double)nearer > CHANGE_MIXED * (double)(s->to - s->from) ||
+           change_visits(y, n, s, 1, inside, outside) || change_visits(y, n, s, 0, outside, inside);
+}
+
+/* Places where such a stretch might have been. */
+PERF_FN double change_tries(const change_stretch *s, size_t n)
+{
+    return s->to == n ? (double)n : 0.25 * (double)n * (double)n;
 }
 
 /* The stretch that differs most from the rest. */
@@ -162,11 +201,11 @@ PERF_FN change_stretch change_step(const double *y, size_t n)
         outside = -inside * in / ((double)n - in);
         for (i = 0; i < n; i++)
             residual[i] = y[i] - mean - (i >= best.from && i < best.to ? inside : outside);
-        tries = best.to == n ? (double)n : 0.25 * (double)n * (double)n;
+        tries = change_tries(&best, n);
         best.p = change_p(residual, n, inside - outside,
                           perf_sqrt_(1.0 / in + 1.0 / ((double)n - in)), tries);
-        if (change_mixed(y, &best, mean + inside, mean + outside))
-            best.p = 2.0;
+        if (change_mixed(y, n, &best, mean + inside, mean + outside))
+            best.p = CHANGE_NONE;
     }
     free(sum);
     return best;
@@ -193,6 +232,96 @@ PERF_FN double change_line(const double *y, size_t n)
     return p;
 }
 
+/* How well noise and a level that wanders explain a series, with a step or a ramp and without. */
+typedef struct change_fit {
+    double without, with;               /* logs of the likelihoods                                */
+} change_fit;
+
+/* Of the differences of neighbours, noise alone (share 0) makes the variance 2 and, from one to
+ * the next, the covariance -1; a random walk alone (share 1) makes 1 and 0.  A step is one
+ * difference, at each of its ends; a ramp is in all that are behind s->from.                     */
+PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch *s, int ramp,
+                                 double share)
+{
+    const double least = 0.001;         /* as of runs that all take the same time                 */
+    double       all = (double)n - 1.0, variance = 2.0 - share, factor = 0.0, logs = 0.0;
+    double       move = 0.0, shape = 0.0, squares = all * least * least, both = 0.0, shapes = 0.0;
+    change_fit   fit;
+    size_t       i;
+
+    for (i = 1; i < n; i++) {
+        move = y[i] - y[i - 1] - factor * move;
+        shape *= -factor;
+        if (ramp)
+            shape += i > s->from;
+        else
+            shape += (i == s->from) - (i == s->to);
+        squares += move * move / variance;
+        both += move * shape / variance;
+        shapes += shape * shape / variance;
+        logs += perf_log_(variance);
+        factor = (share - 1.0) / variance;
+        variance = 2.0 - share - factor * (share - 1.0);
+    }
+    fit.without = -0.5 * (all * perf_log_(squares) + logs);
+    fit.with = -0.5 * (all * perf_log_(squares - both * both / shapes) + logs);
+    return fit;
+}
+
+/* The p of a step or a ramp where the level wanders by itself, as far as explains most: of the
+ * likelihoods' ratio.                                                                            */
+PERF_FN double change_beside_walk(const double *y, size_t n, const change_stretch *s, int ramp,
+                                  double tries)
+{
+    static const double share[] = {0.0, 0.001, 0.003, 0.01, 0.03, 0.09, 0.23, 0.5, 0.75, 0.9, 1.0};
+    const double        df = (double)n - 2.0;
+    change_fit          best = change_fit_of(y, n, s, ramp, share[0]), fit;
+    double              ratio;
+    size_t              i;
+
+    for (i = 1; i < sizeof share / sizeof *share; i++) {
+        fit = change_fit_of(y, n, s, ramp, share[i]);
+        best.without = fit.without > best.without ? fit.without : best.without;
+        best.with = fit.with > best.with ? fit.with : best.with;
+    }
+    ratio = perf_exp_(2.0 * (best.with - best.without) / (df + 1.0));
+    return 2.0 * tries * perf_t_cdf_(-perf_sqrt_(df * (ratio - 1.0)), df);
+}
+
+/* How far the line of least squares goes in n values. */
+PERF_FN double change_goes(const double *y, size_t n)
+{
+    const double middle = 0.5 * ((double)n - 1.0);
+    double       xx = 0.0, xy = 0.0, x;
+    size_t       i;
+
+    for (i = 0; i < n; i++) {
+        x = (double)i - middle;
+        xx += x * x;
+        xy += x * y[i];
+    }
+    return ab_abs(xy / xx * (double)n);
+}
+
+/* The p of a ramp through all of a series, its last half, quarter ... where the level wanders. */
+PERF_FN double change_ramp(const double *y, size_t n)
+{
+    change_stretch s = {0, n, 0.0, 0.0};
+    double         tries = 0.0, best = CHANGE_NONE, p;
+    size_t         length;
+
+    for (length = n; length >= 2 * CHANGE_LEAST; length /= 2)
+        tries += 1.0;
+    for (length = n; length >= 2 * CHANGE_LEAST; length /= 2) {
+        s.from = n - length;
+        if (change_goes(y + s.from, length) < CHANGE_CREEP)
+            continue;
+        p = change_beside_walk(y, n, &s, 1, tries);
+        best = p < best ? p : best;
+    }
+    return best;
+}
+
 PERF_FN void change_add(changes *c, size_t at, int creeps)
 {
     if (c->n == CHANGE_MOST)
@@ -206,16 +335,20 @@ PERF_FN void change_cut(changes *c, const double *y, size_t from, size_t to)
 {
     const size_t   n = to - from;
     change_stretch best;
-    double         line;
+    double         step = CHANGE_NONE, ramp;
 
     if (n < 2 * CHANGE_LEAST || c->n == CHANGE_MOST)
         return;
     best = change_step(y + from, n);
-    line = change_line(y + from, n);
-    if (!best.to || !(best.p < CHANGE_P || line < CHANGE_P))
+    if (!best.to || !(best.p < CHANGE_P || change_line(y + from, n) < CHANGE_P))
+        return;
+    if (best.p < CHANGE_NONE)
+        step = change_beside_walk(y + from, n, &best, 0, change_tries(&best, n));
+    ramp = change_ramp(y + from, n);
+    if (!(step < CHANGE_STEP || ramp < CHANGE_RAMP))
         return;
     change_cut(c, y, from, from + best.from);
-    change_add(c, from + best.from, line < best.p);
+    change_add(c, from + best.from, ramp < step);
     change_cut(c, y, from + best.from, from + best.to);
     if (best.to == n)
         return;

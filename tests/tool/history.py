@@ -80,6 +80,43 @@ def changes(c):
     c.check(len(json.loads(merged.read_text())["benchmarks"]) == 60, "merged")
 
 
+def wanders(c):
+    """A level that wanders by itself, or lasts for days here and there, is no change; what is beyond it is one."""
+    dice = random.Random(31)
+
+    def found(name, levels):
+        """Of so many histories of log levels, give or take 1 %, how many changed, and which creep."""
+        c.file(name, json.dumps({
+            "perf_results": 1, "runs": [{"run": str(k), "time": 1795600000 + 86400 * k, "machine": "box"} for k in range(len(levels[0]))],
+            "benchmarks": [{"name": f"{i}", "unit": "ns", "run": str(k), "samples": [100 * math.exp(y + dice.gauss(0, 0.01))] * 3}
+                           for i, level in enumerate(levels) for k, y in enumerate(level)]}))
+        rows = json.loads(c.run("history", name, "--json", "-")[1])["benchmarks"]
+        return sum(bool(r["changes"]) for r in rows), [p["creeps"] for r in rows for p in r["changes"]]
+
+    def walk():
+        y = [0.0]
+        while len(y) < 100:
+            y.append(y[-1] + dice.gauss(0, 0.002))
+        return y
+
+    def states(of):
+        return [0.08 * (letter == "#") for letter in of]
+
+    walks = [walk() for _ in range(40)]
+    c.check(found("walk.json", walks)[0] <= 3, "random walks are called changes")
+    c.check(found("drift.json", [[0.0003 * k for k in range(100)] for _ in range(10)])[0] == 0, "3 % in 100 nights")
+    c.check(found("states.json", [states(of) for of in (
+        "#######...#................#.................##......................#######################....",
+        "##...........##########################...#######............................................###",
+        "....#################..#..###################################.#####.............................",
+        "...##########################...#######......................................................###",
+        "####..###################.#############....########################.........................####")])[0] == 0, "two speeds")
+    stepped, creeps = found("step.json", [[v + 0.12 * (k >= 60) for k, v in enumerate(y)] for y in walks])
+    c.check(stepped >= 30 and sum(map(bool, creeps)) <= 4, f"a step beyond a walk: {stepped} of 40, {creeps}")
+    crept, creeps = found("ramp.json", [[0.005 * max(0, k - 83) for k in range(100)] for _ in range(20)])
+    c.check(crept >= 19, f"a creep to 8 % after 83 nights: {crept} of 20")
+
+
 def undecided(c):
     """A run that a check left open is named, and counts."""
     file = c.file("open.json", json.dumps({
@@ -216,6 +253,7 @@ def main():
     c.status(3, "history", nights[0], "--html", "-", "--json", "-", has="two reports into one")
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
+    wanders(c)
     undecided(c)
     accept(c)
     imports(c)
