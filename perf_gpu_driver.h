@@ -218,8 +218,8 @@ typedef struct perf_gpu_driver_ {
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
     void                   *memory;     /* of perf_gpu_memory.h */
-    void                   *cupti;      /* of perf_cupti.h, ... */
-    perf_source_            cupti_source;       /* ... which a fork may not wipe */
+    void                   *activity;   /* of perf_activity.h, ... */
+    perf_source_            activity_source;    /* ... which a fork may not wipe */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
     uint32_t                meters_asked;

@@ -127,7 +127,7 @@ static void others_too(void)
     CHECK(row("from_nowhere", "(not known)", "1 1.00 us"), "%s", text);
     CHECK(strstr(text, "50.0 % of kernels ran shorter than their launch took"), "%s", text);
     CHECK(strstr(text, "GPU 1 by CUPTI: busy 100.0 % of 1.00 ms, copies 100.0 % of that"), "%s", text);
-    CHECK(strstr(text, "note: 1 records of CUPTI had no times, and were left out\n"), "%s", text);
+    CHECK(strstr(text, "note: 1 records of the profiler had no times, and were left out\n"), "%s", text);
     CHECK(strstr(text, "note: 7 records were lost: "), "%s", text);
     CHECK(strstr(text, "note: 1 kernels and copies: it is not known where they were launched\n"), "%s", text);
 }
@@ -181,8 +181,7 @@ static void many(void)
     CHECK(strstr(text, "2399 gaps"), "each gap is counted once: %s", text);
 }
 
-/* What bounds the program is answered without a mark on the device. */
-static void bound(int direction)
+static perf_diagnosis works_of(int direction)
 {
     perf_diagnosis d;
     int            i;
@@ -198,6 +197,18 @@ static void bound(int direction)
         (void)usleep(100);
     }
     CHECK(perf_diagnose(&d) == PERF_OK, "a diagnosis");
+    return d;
+}
+
+/* What bounds the program is answered without a mark on the device.  Where others take the processor
+ * meanwhile, that is the answer, and it is asked again. */
+static void bound(int direction)
+{
+    perf_diagnosis d = works_of(direction);
+    int            i;
+
+    for (i = 0; i < 50 && d.bound == PERF_BY_NO_PROCESSOR; i++)
+        d = works_of(direction);
     CHECK(d.bound == (direction ? PERF_BY_COPIES : PERF_BY_DEVICE), "%s: %s", perf_diagnosis_text(d.bound), report());
 }
 

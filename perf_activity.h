@@ -1,0 +1,915 @@
+/* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
+ *
+ *     static const perf_activity_from_ from = {"CUPTI", sizeof(my_calls), my_begin};
+ *     status = perf_activity_start_(&from, NULL);
+ *
+ * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
+ * report by its own name and stands in the trace; a table says in which scope it was launched, and
+ * how long after that it began.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_ACTIVITY_H
+#define PERF_ACTIVITY_H
+
+#include "perf_gpu_driver.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_activity_, perf_activity_from_, perf_activity_work_    what is kept; a source; one record
+ *   PERF_ACTIVITY_*_                                            what a record tells of
+ *   perf_activity_start_, perf_activity_asked_                  starts a source, or as asked
+ *   perf_activity_seen_                                         what is kept, NULL: nothing
+ *   perf_activity_launched_, perf_activity_returned_            a launch begins, has returned
+ *   perf_activity_name_of_, perf_activity_copy_name_            ids of names
+ *   perf_activity_book_                                         takes one record, under its lock
+ *   perf_activity_says_                                         why a source does not run        */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+#if PERF_GPU_DL_ && !PERF_DISABLE
+
+/* ---- what is kept ----
+ * Each launch leaves its correlation id, the innermost scope and both clocks in a ring.  A profiler
+ * hands over records some time later, on any thread; their id finds the entry of the ring, which
+ * so places them in a scope and on the host's clock.                                             */
+
+#define PERF_ACTIVITY_LAUNCHES_ 65536u
+#define PERF_ACTIVITY_NAMES_    1024u
+#define PERF_ACTIVITY_ROWS_     2048u
+#define PERF_ACTIVITY_TRACKS_   64u
+#define PERF_ACTIVITY_DEVICES_  16u
+#define PERF_ACTIVITY_SPANS_    256u
+
+typedef struct perf_activity_launch_ {  /* one call of the API, written by its thread             */
+    uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
+    uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
+    uint64_t ns;                        /* of `begin`, by the records' clock                      */
+} perf_activity_launch_;
+
+typedef struct perf_activity_name_ {
+    const char *text;                   /* the profiler's; only compared                          */
+    uint64_t    hash;                   /* of the text: another kernel's may lie there later      */
+    uint32_t    id, spare;
+} perf_activity_name_;
+
+typedef struct perf_activity_row_ {     /* a kernel or a kind of copy, launched in one scope      */
+    uint32_t name, scope;               /* ids; scope 0: in none; name 0: free                    */
+    uint64_t calls, bytes, ns;
+    uint64_t waited;                    /* from the launch to the start, ns, of `placed`          */
+    uint64_t placed;                    /* whose launch is known                                  */
+    uint32_t shown, spare;
+} perf_activity_row_;
+
+typedef struct perf_activity_span_ {    /* the device works; ns                                   */
+    uint64_t from, to;
+    uint32_t name, spare;               /* of what it began with                                  */
+} perf_activity_span_;
+
+/* A device's times at work, overlaps counted once.  Records of its streams come in any order, so
+ * the latest spans stay open; older ones are in the sums. */
+typedef struct perf_activity_device_ {
+    uint32_t         number, known, count, longest_name;
+    uint64_t         first, upto;       /* where the spans in the sums begin and end              */
+    uint64_t         busy, gaps, longest;       /* of those spans                                 */
+    uint64_t         sum, copies;       /* of all records                                         */
+    uint64_t         starved;           /* idle, with nothing launched                            */
+    perf_activity_span_ span[PERF_ACTIVITY_SPANS_];
+} perf_activity_device_;
+
+typedef struct perf_activity_track_ {   /* a stream                                               */
+    uint32_t        device, stream;
+    perf_recorder_ *recorder;
+    uint64_t        until;              /* end of the last one in the trace, ticks                */
+} perf_activity_track_;
+
+/* One for all images of the process, hung into the driver's; never freed.  A forked child sees it
+ * as zeros: the profiler's threads are not there, and it may not be called.                      */
+typedef struct perf_activity_ {
+    uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
+    uint32_t    starting;               /* the thread that is inside a start function             */
+    uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
+    const char *by;                     /* whose records, or why none: "CUPTI"                    */
+    void       *calls;                  /* that library's functions; of its header                */
+    int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
+    void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
+    char     *(*demangle)(const char *, char *, size_t *, int *);
+    uint64_t    birth;                  /* ticks of the last reset                                */
+    uint64_t    untimed, dropped, unplaced, rowless;
+    uint64_t    kernels, short_kernels; /* those whose launch is known; shorter than that took    */
+    uint64_t    took;                   /* by those launches, ticks                               */
+    uint32_t    rows, tracks, devices, spare;
+    perf_activity_name_   name[PERF_ACTIVITY_NAMES_];
+    perf_activity_row_    row[PERF_ACTIVITY_ROWS_];
+    perf_activity_track_  track[PERF_ACTIVITY_TRACKS_];
+    perf_activity_device_ device[PERF_ACTIVITY_DEVICES_];
+    perf_activity_launch_ newest;       /* the newest pair of both clocks                         */
+    char                  said[240];    /* why it does not run; "": nobody asked, or it does      */
+    perf_activity_launch_ launch[PERF_ACTIVITY_LAUNCHES_];
+} perf_activity_;
+
+/* What a record tells of; up to PERF_ACTIVITY_PEER_: directions of copies, as CUPTI counts them. */
+enum {
+    PERF_ACTIVITY_COPY_ = 0,            /* its direction is not known                             */
+    PERF_ACTIVITY_IN_ = 1,              /* to the device                                          */
+    PERF_ACTIVITY_OUT_ = 2,
+    PERF_ACTIVITY_ON_ = 8,              /* on the device                                          */
+    PERF_ACTIVITY_HOST_ = 9,            /* from host to host                                      */
+    PERF_ACTIVITY_PEER_ = 10,           /* from device to device                                  */
+    PERF_ACTIVITY_FILL_ = 11,
+    PERF_ACTIVITY_KERNEL_ = 12
+};
+
+/* One record, whatever it is. */
+typedef struct perf_activity_work_ {
+    uint64_t start, end, bytes;         /* ns                                                     */
+    uint32_t device, stream, correlation, what;     /* what: PERF_ACTIVITY_                       */
+    uint32_t name, scope;               /* ids                                                    */
+    uint64_t at, waited, took;          /* ticks on the host; ns; ticks                           */
+    int      placed;
+} perf_activity_work_;
+
+/* NULL: nobody has asked for it. */
+PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+
+    if (!d)
+        return PERF_NULL_;
+    return PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
+}
+
+/* ---- launches ---- */
+
+/* The calling thread launches something whose record will have that id: notes scope and time. */
+PERF_COLD_FN_ void perf_activity_launched_(perf_activity_ *g, uint32_t correlation)
+{
+    perf_activity_launch_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
+    const uint64_t         key = PERF_CAST_(uint64_t, correlation) << 32;
+    perf_registry_        *r = perf_registry_get_();
+    perf_recorder_        *t = r ? perf_recorder_get_() : PERF_NULL_;
+    uint64_t               now = 0;
+
+    if (!t || g->timestamp(&now))
+        return;
+    PERF_REL_(&launch->key, UINT64_C(0));
+    PERF_REL_(&launch->begin, perf_scope_ticks_(r));
+    PERF_REL_(&launch->ns, now);
+    PERF_REL_(&launch->took, UINT64_C(0));
+    PERF_REL_(&launch->key, key | (t->open ? PERF_CELL_ID_(t->open) : 0));
+}
+
+/* That call has returned. */
+PERF_COLD_FN_ void perf_activity_returned_(perf_activity_ *g, uint32_t correlation)
+{
+    perf_activity_launch_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
+    perf_registry_        *r = perf_registry_get_();
+
+    if (r && PERF_GET_(&launch->key) >> 32 == correlation)
+        PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
+}
+
+/* Where and when a record was launched. */
+PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
+{
+    perf_activity_launch_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
+    const uint64_t         key = PERF_ACQ_(&launch->key);
+    const double           tick = perf_scope_tick_ns_(perf_registry_get_());
+
+    now.begin = PERF_ACQ_(&launch->begin);
+    now.ns = PERF_ACQ_(&launch->ns);
+    now.took = PERF_ACQ_(&launch->took);
+    w->placed = key && key >> 32 == w->correlation && PERF_ACQ_(&launch->key) == key;
+    if (w->placed) {
+        g->newest = now;
+        w->scope = PERF_CAST_(uint32_t, key);
+        w->took = now.took;
+        if (w->start > now.ns)
+            w->waited = w->start - now.ns;
+    } else {
+        g->unplaced++;
+    }
+    w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
+            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
+}
+
+/* ---- names ---- */
+
+/* "saxpy<float>" of "void saxpy<float>(int, float*)". */
+PERF_COLD_FN_ void perf_activity_bare_(char *plain)
+{
+    size_t length = PERF_LIBC_(strlen)(plain), at = length;
+    int    depth = 0;
+
+    while (at && plain[length - 1] == ')') {
+        at--;
+        depth += (plain[at] == ')') - (plain[at] == '(');
+        if (!depth)
+            break;
+    }
+    if (at && at < length)
+        plain[at] = '\0';
+    if (!PERF_LIBC_(strncmp)(plain, "void ", 5))
+        PERF_LIBC_(memmove)(plain, plain + 5, PERF_LIBC_(strlen)(plain + 5) + 1);
+}
+
+/* A long name keeps both its ends, and its hash between them: templates differ anywhere. */
+PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *o, const char *text, uint64_t hash)
+{
+    const size_t length = PERF_LIBC_(strlen)(text);
+
+    if (length <= 200) {
+        perf_put_(o, text);
+        return;
+    }
+    perf_put_n_(o, text, 120);
+    perf_putf_(o, "...%.0f...", PERF_CAST_(double, hash % 1000000));
+    perf_put_(o, text + length - 60);
+}
+
+/* The id of a kernel's name, 0: no room. */
+PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *text)
+{
+    perf_registry_      *r = perf_registry_get_();
+    perf_activity_name_ *n = &g->name[(PERF_PTR_(uintptr_t, text) >> 3) % PERF_ACTIVITY_NAMES_];
+    uint64_t             hash = UINT64_C(14695981039346656037);
+    const char          *letter;
+    char                 kept[PERF_NAME_MAX_ + 1], *plain = PERF_NULL_;
+    perf_out_            o = perf_out_open_(kept, sizeof kept);
+    perf_site_           site = PERF_ZERO;
+
+    if (!text || !*text)
+        text = "(kernel without a name)";
+    for (letter = text; *letter; letter++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *letter)) * UINT64_C(1099511628211);
+    if (n->text == text && n->hash == hash && n->id)
+        return n->id;
+    if (g->demangle && !PERF_LIBC_(strncmp)(text, "_Z", 2) && letter - text < 4096)
+        plain = g->demangle(text, PERF_CAST_(char *, PERF_NULL_), PERF_CAST_(size_t *, PERF_NULL_),
+                            PERF_CAST_(int *, PERF_NULL_));
+    if (plain)
+        perf_activity_bare_(plain);
+    perf_activity_put_name_(&o, plain ? plain : text, hash);
+    if (plain)
+        __builtin_free(plain);
+    site.name = kept;
+    site.line = PERF_CAST_(uint32_t, PERF_KIND_DEVICE_) << 24;
+    n->id = perf_site_id_(r, &site);
+    n->text = text;
+    n->hash = hash;
+    return n->id;
+}
+
+/* The id of a copy's or a memset's name; `what`: 0 .. 11, as above. */
+PERF_COLD_FN_ uint32_t perf_activity_copy_name_(uint32_t what)
+{
+    static const char *const text[] = {
+        "copy", "copy host to device", "copy device to host", "copy host to array",
+        "copy array to host", "copy array to array", "copy array to device", "copy device to array",
+        "copy device to device", "copy host to host", "copy peer to peer", "memset"};
+    static const uint8_t into[] = {
+        PERF_KIND_COPY_, PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_IN_, PERF_KIND_OUT_,
+        PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_,
+        PERF_KIND_COPY_, PERF_KIND_DEVICE_};
+    perf_site_ site = PERF_ZERO;
+
+    site.name = text[what];
+    site.line = PERF_CAST_(uint32_t, into[what]) << 24;
+    return perf_site_id_(perf_registry_get_(), &site);
+}
+
+/* ---- sums ---- */
+
+/* The row of a name and a scope; NULL: all are taken. */
+PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint32_t name,
+                                                        uint32_t scope)
+{
+    uint32_t            at = (name * UINT32_C(2654435761) ^ scope * UINT32_C(40503)) >> 7;
+    perf_activity_row_ *row;
+
+    for (;; at++) {
+        row = &g->row[at % PERF_ACTIVITY_ROWS_];
+        if (row->name == name && row->scope == scope)
+            return row;
+        if (!row->name)
+            break;
+    }
+    if (g->rows >= PERF_ACTIVITY_ROWS_ - PERF_ACTIVITY_ROWS_ / 8)
+        return PERF_NULL_;
+    g->rows++;
+    row->name = name;
+    row->scope = scope;
+    return row;
+}
+
+/* Sums up the older half of the spans. */
+PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *d)
+{
+    const uint32_t half = PERF_ACTIVITY_SPANS_ / 2;
+    uint64_t       gap;
+    uint32_t       i;
+
+    for (i = 0; i < half; i++) {
+        gap = d->span[i].from - d->upto;
+        d->busy += d->span[i].to - d->span[i].from;
+        d->gaps += gap > 0;
+        if (gap > d->longest) {
+            d->longest = gap;
+            d->longest_name = d->span[i].name;
+        }
+        d->upto = d->span[i].to;
+    }
+    d->count -= half;
+    PERF_LIBC_(memmove)(d->span, d->span + half, d->count * sizeof *d->span);
+}
+
+/* Puts one more time at work among the spans. */
+PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_activity_work_ *w)
+{
+    perf_activity_span_ *span = d->span;
+    uint64_t             from = w->start, to = w->end;
+    uint32_t             i = d->count, last;
+
+    if (from < d->upto)                         /* later than half the spans: a part may be lost  */
+        from = d->upto;
+    if (to <= from)
+        return;
+    while (i && span[i - 1].from > from)
+        i--;
+    if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
+        i--;
+    } else {
+        PERF_LIBC_(memmove)(span + i + 1, span + i, (d->count - i) * sizeof *span);
+        d->count++;
+        span[i].from = from;
+        span[i].to = to;
+        span[i].name = w->name;
+    }
+    for (last = i; last + 1 < d->count && span[last + 1].from <= to; last++) {
+    }
+    if (span[last].to > to)
+        to = span[last].to;
+    if (to > span[i].to)
+        span[i].to = to;
+    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (d->count - last - 1) * sizeof *span);
+    d->count -= last - i;
+    if (d->count == PERF_ACTIVITY_SPANS_)
+        perf_activity_retire_(d);
+}
+
+/* Adds a record to its device; those beyond the 16th device are in the rows only. */
+PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w)
+{
+    perf_activity_device_ *d = g->device;
+    uint64_t               idle;
+
+    while (d->known && d->number != w->device && d < g->device + PERF_ACTIVITY_DEVICES_ - 1)
+        d++;
+    if (d->known && d->number != w->device)
+        return;
+    if (!d->known) {
+        d->known = 1;
+        d->number = w->device;
+        d->first = d->upto = w->start;
+        g->devices++;
+    }
+    if (d->count && w->placed && w->start > d->span[d->count - 1].to) {
+        idle = w->start - d->span[d->count - 1].to;
+        if (idle > w->waited)
+            d->starved += idle - w->waited;
+    }
+    if (!d->busy && w->start < d->first)
+        d->first = d->upto = w->start;
+    d->sum += w->end - w->start;
+    if (w->what <= PERF_ACTIVITY_PEER_)
+        d->copies += w->end - w->start;
+    perf_activity_span_add_(d, w);
+}
+
+/* ---- rows and lines of the report and the trace ---- */
+
+/* The line of a stream; those beyond the 64th share the last one.  NULL: no memory. */
+PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
+                                                            const perf_activity_work_ *w)
+{
+    perf_activity_track_ *track = g->track;
+    char                  title[32];
+    perf_out_             o = perf_out_open_(title, sizeof title);
+    uint32_t              i;
+
+    for (i = 0; i < g->tracks; i++, track++)
+        if (track->device == w->device && track->stream == w->stream)
+            return track;
+    if (g->tracks == PERF_ACTIVITY_TRACKS_)
+        return track - 1;
+    perf_putf_(&o, "GPU %.0f kernels %.0f", PERF_CAST_(double, w->device),
+               PERF_CAST_(double, w->stream));
+    track->recorder = perf_track_make_(perf_registry_get_(), title);
+    if (!track->recorder)
+        return PERF_NULL_;
+    track->device = w->device;
+    track->stream = w->stream;
+    g->tracks++;
+    return track;
+}
+
+/* An event of the trace; works of one stream that overlap are shown one behind the other. */
+PERF_COLD_FN_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
+                                        uint64_t at, uint64_t ticks)
+{
+    perf_recorder_ *t = track->recorder;
+    uint64_t        end = at + ticks;
+
+    if (at < track->until)
+        at = track->until;
+    if (end < at)
+        end = at;
+    track->until = end;
+    ticks = end - at;
+    if (ticks >= PERF_EVENT_MORE_) {
+        PERF_ADD_(t->ring_more, 1);
+        perf_event_put_(t, ticks, 0);
+        ticks = PERF_EVENT_MORE_;
+    }
+    perf_event_put_(t, at, ticks | PERF_TAG_NAME_(c->tag) | UINT64_C(1) << 56);
+}
+
+/* Into the report's row of its name, and the trace.  0: there is no room. */
+PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w)
+{
+    const double          tick = perf_scope_tick_ns_(perf_registry_get_());
+    perf_activity_track_ *track = perf_activity_track_of_(g, w);
+    perf_cell_           *c = PERF_NULL_;
+    uint64_t           ticks = PERF_CAST_(uint64_t, PERF_CAST_(double, w->end - w->start) / tick +
+                                                        0.5);
+    uint64_t           bucket = ticks;
+
+    if (track && PERF_GET_(&track->recorder->request))
+        perf_recorder_serve_(track->recorder);
+    if (track && w->name)
+        c = perf_cell_get_(track->recorder, w->name);
+    if (!c)
+        return 0;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, ticks);
+    if (ticks - c->low > c->span)
+        bucket = perf_cell_extend_(track->recorder, c, ticks);
+    if (bucket)
+        perf_cell_count_(track->recorder, c, bucket);
+    if (track->recorder->ring_mask)
+        perf_activity_event_(track, c, w->at, ticks);
+    return 1;
+}
+
+/* Adds a record to all that is kept. */
+PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
+{
+    perf_activity_row_ *row;
+
+    if (!w->start || w->end < w->start || !w->end) {
+        g->untimed++;
+        return;
+    }
+    perf_activity_place_(g, w);
+    if (w->at < g->birth)
+        return;
+    if (!perf_activity_record_(g, w)) {
+        g->dropped++;
+        return;
+    }
+    perf_activity_device_add_(g, w);
+    if (w->what == PERF_ACTIVITY_KERNEL_ && w->took) {
+        g->kernels++;
+        g->took += w->took;
+        g->short_kernels += PERF_CAST_(double, w->end - w->start) <
+            PERF_CAST_(double, w->took) * perf_scope_tick_ns_(perf_registry_get_());
+    }
+    row = perf_activity_row_of_(g, w->name, w->scope);
+    if (!row) {
+        g->rowless++;
+        return;
+    }
+    row->calls++;
+    row->bytes += w->bytes;
+    row->ns += w->end - w->start;
+    row->waited += w->waited;
+    row->placed += PERF_CAST_(uint64_t, w->placed);
+}
+
+/* ---- what a report asks for ---- */
+
+/* Before a report or a trace: what the device has finished.  No lock is held meanwhile. */
+PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *r)
+{
+    perf_activity_ *g = perf_activity_seen_();
+
+    (void)r;
+    if (g && PERF_GET_(&g->on) == 1)
+        g->flush(g->calls, 0);
+}
+
+PERF_COLD_FN_ void perf_activity_reset_(void)
+{
+    perf_activity_ *g = perf_activity_seen_();
+
+    perf_activity_collect_(PERF_NULL_); /* records of what has ended by now                       */
+    if (!g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
+    PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
+    g->rows = g->devices = 0;
+    g->untimed = g->dropped = g->unplaced = g->rowless = 0;
+    g->kernels = g->short_kernels = g->took = 0;
+    g->birth = perf_scope_ticks_(perf_registry_get_());
+    perf_gpu_unlock_(&g->lock);
+}
+
+/* ---- report ---- */
+
+/* One device as a whole; times in ns. */
+typedef struct perf_activity_whole_ {
+    double   span, busy, sum, copies, idle, starved, longest;
+    uint64_t gaps;
+    uint32_t longest_name;              /* what ran after the longest gap                         */
+} perf_activity_whole_;
+
+PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d)
+{
+    perf_activity_whole_ whole = PERF_ZERO;
+    uint64_t             busy = d->busy, upto = d->upto, longest = d->longest, gap;
+    uint32_t             i;
+
+    whole.gaps = d->gaps;
+    whole.longest_name = d->longest_name;
+    for (i = 0; i < d->count; i++) {
+        gap = d->span[i].from - upto;
+        busy += d->span[i].to - d->span[i].from;
+        whole.gaps += gap > 0;
+        if (gap > longest) {
+            longest = gap;
+            whole.longest_name = d->span[i].name;
+        }
+        upto = d->span[i].to;
+    }
+    whole.longest = PERF_CAST_(double, longest);
+    whole.busy = PERF_CAST_(double, busy);
+    whole.span = PERF_CAST_(double, upto - d->first);
+    whole.sum = PERF_CAST_(double, d->sum);
+    whole.copies = PERF_CAST_(double, d->copies);
+    whole.idle = whole.span - whole.busy;
+    whole.starved = PERF_CAST_(double, d->starved);
+    if (whole.starved > whole.idle)
+        whole.starved = whole.idle;
+    return whole;
+}
+
+PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
+{
+    if (!id)
+        return "(no scope)";
+    return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
+}
+
+/* Of all devices and rows, ns. */
+PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
+{
+    double   sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < PERF_ACTIVITY_ROWS_; i++)
+        sum += PERF_CAST_(double, g->row[i].ns);
+    return sum;
+}
+
+#define PERF_ACTIVITY_SHOWN_ 20u        /* rows of the table                                      */
+
+/* The row with most time that was not shown yet, NULL: there is none. */
+PERF_COLD_FN_ perf_activity_row_ *perf_activity_most_(perf_activity_ *g)
+{
+    perf_activity_row_ *most = PERF_NULL_, *row = g->row;
+
+    for (; row < g->row + PERF_ACTIVITY_ROWS_; row++)
+        if (row->name && !row->shown && (!most || row->ns > most->ns))
+            most = row;
+    return most;
+}
+
+PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activity_row_ *row,
+                                          double sum)
+{
+    const double calls = PERF_CAST_(double, row->calls), ns = PERF_CAST_(double, row->ns);
+    const double placed = PERF_CAST_(double, row->placed);
+
+    perf_cell_text_(table, perf_activity_text_(row->name));
+    perf_cell_text_(table, row->placed ? perf_activity_text_(row->scope) : "(not known)");
+    perf_cell_fixed_(table, calls, 0);
+    perf_cell_ns_(table, ns);
+    perf_cell_fixed_(table, sum > 0 ? 100 * ns / sum : 0, 1);
+    perf_cell_ns_(table, ns / calls);
+    if (row->placed)
+        perf_cell_ns_(table, PERF_CAST_(double, row->waited) / placed);
+    else
+        perf_cell_text_(table, "");
+    if (row->bytes)
+        perf_cell_bytes_(table, PERF_CAST_(double, row->bytes));
+    else
+        perf_cell_text_(table, "");
+    perf_row_end_(table);
+}
+
+PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum)
+{
+    static const perf_column_ column[] = {
+        {"kernel or copy", 40, 0, 0}, {"launched in", 20, 0, 0}, {"calls", 9, 0, 0},
+        {"time", 10, 0, 0}, {"share %", 8, 0, 0}, {"mean", 10, 0, 0}, {"wait", 10, 'b', 0},
+        {"bytes", 10, 'a', 0}};
+    perf_table_      table = perf_table_open_(o, column, 8);
+    perf_activity_row_ *row;
+    uint32_t         i;
+
+    for (i = 0; i < PERF_ACTIVITY_ROWS_; i++)
+        g->row[i].shown = 0;
+    perf_table_head_(&table);
+    for (i = 0; i < PERF_ACTIVITY_SHOWN_; i++) {
+        row = perf_activity_most_(g);
+        if (!row)
+            return;
+        row->shown = 1;
+        perf_activity_put_row_(&table, row, sum);
+    }
+    if (g->rows > PERF_ACTIVITY_SHOWN_)
+        perf_putf_(o, "(%.0f shorter rows are left out)\n",
+                   PERF_CAST_(double, g->rows - PERF_ACTIVITY_SHOWN_));
+}
+
+/* How much of the time is in the three names with most, and how many there are.  A name may have
+ * many rows, one for each scope. */
+PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *o, perf_activity_ *g, double sum)
+{
+    perf_activity_row_ *first, *row, *end = g->row + PERF_ACTIVITY_ROWS_;
+    double              most[3] = {0, 0, 0}, ns;
+    uint32_t            names = 0;
+    int                 i, k;
+
+    for (row = g->row; row < end; row++)
+        row->shown = 0;
+    for (first = g->row; first < end; first++) {
+        if (!first->name || first->shown)
+            continue;
+        for (ns = 0, row = first; row < end; row++)
+            if (row->name == first->name) {
+                ns += PERF_CAST_(double, row->ns);
+                row->shown = 1;
+            }
+        names++;
+        for (i = 0; i < 3 && most[i] >= ns; i++) {
+        }
+        for (k = 2; k > i; k--)
+            most[k] = most[k - 1];
+        if (i < 3)
+            most[i] = ns;
+    }
+    perf_putf_(o, "kernels: %.1f %% of the device's time in %.0f of %.0f names",
+               100 * (most[0] + most[1] + most[2]) / sum,
+               PERF_CAST_(double, names < 3 ? names : 3), PERF_CAST_(double, names));
+    if (g->kernels)
+        perf_putf_(o, "; %.1f %% of kernels ran shorter than their launch took",
+                   100 * PERF_CAST_(double, g->short_kernels) / PERF_CAST_(double, g->kernels));
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *o, const perf_activity_device_ *d,
+                                             const char *by)
+{
+    const perf_activity_whole_ whole = perf_activity_whole_of_(d);
+
+    if (!(whole.span > 0) || !(whole.sum > 0))
+        return;
+    perf_putf_(o, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, d->number), by,
+               100 * whole.busy / whole.span);
+    perf_put_ns_(o, whole.span);
+    perf_putf_(o, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
+               "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
+               100 * whole.starved / whole.span);
+    if (whole.gaps) {
+        perf_putf_(o, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
+        perf_put_ns_(o, whole.longest);
+        perf_put_(o, " before ");
+        (void)perf_put_cut_(o, perf_activity_text_(whole.longest_name), 40);
+    }
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
+{
+    perf_activity_ *g = perf_activity_seen_();
+    double          sum;
+    uint32_t        i;
+    const uint64_t *n[4];
+    static const char *const what[] = {
+        "records of the profiler had no times, and were left out",
+        "records were lost: no memory for them, or the profiler had none",
+        "kernels and copies: it is not known where they were launched",
+        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope"};
+
+    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    sum = perf_activity_sum_(g);
+    if (sum > 0) {
+        perf_activity_put_rows_(o, g, sum);
+        for (i = 0; i < g->devices; i++)
+            perf_activity_put_device_(o, &g->device[i], g->by);
+        perf_activity_put_share_(o, g, sum);
+    }
+    n[0] = &g->untimed;
+    n[1] = &g->dropped;
+    n[2] = &g->unplaced;
+    n[3] = &g->rowless;
+    for (i = 0; i < 4; i++)
+        if (*n[i])
+            perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
+    if (*g->said)
+        perf_putf_(o, "note: no kernels from %s: %s\n", g->by, g->said);
+    perf_gpu_unlock_(&g->lock);
+}
+
+/* What the device that worked longest did: knows all work, so it comes before that of scopes. */
+PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
+{
+    perf_activity_      *g = perf_activity_seen_();
+    perf_activity_whole_ whole, most = PERF_ZERO;
+    uint32_t             i;
+
+    if (!g || !(total_ns > 0) || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    for (i = 0; i < g->devices; i++) {
+        whole = perf_activity_whole_of_(&g->device[i]);
+        if (whole.busy > most.busy)
+            most = whole;
+    }
+    perf_gpu_unlock_(&g->lock);
+    if (!(most.busy > 0))
+        return;
+    e->measured = 2;
+    e->busy = most.busy < total_ns ? most.busy / total_ns : 1;
+    e->starved = most.starved < total_ns ? most.starved / total_ns : 1;
+    e->copies = most.copies / most.sum;
+}
+
+/* ---- start ---- */
+
+/* A profiler's library, as a header of its own knows it. */
+typedef struct perf_activity_from_ {
+    const char *by;                     /* its name in reports                                    */
+    size_t      calls;                  /* bytes of the struct for its functions                  */
+    perf_status (*begin)(perf_activity_ *g, const char *path);  /* fills in calls, timestamp and  */
+                                        /* flush, lets records come; else says why not            */
+} perf_activity_from_;
+
+/* NULL without memory. */
+PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_registry_   *r = perf_registry_read_();
+    perf_activity_   *g;
+
+    if (!d || !r)
+        return PERF_NULL_;
+    g = PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
+    if (!g && perf_lock_(r)) {
+        g = PERF_CAST_(perf_activity_ *, d->activity);
+        if (!g)
+            g = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *g, 1));
+        PERF_REL_(&d->activity, PERF_CAST_(void *, g));
+        perf_unlock_(r);
+    }
+    return g;
+}
+
+PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
+{
+    perf_source_ *source = &d->activity_source;
+
+    source->collect = perf_activity_collect_;
+    source->report = perf_activity_report_;
+    source->reset = perf_activity_reset_;
+    source->evidence = perf_activity_tells_;
+    perf_source_add_(perf_registry_get_(), source);
+}
+
+/* Keeps the reason of a failure; `code` 0: the profiler has not been asked.  error: its name of the
+ * code, or NULL. */
+PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status status,
+                                              const char *why, int code, const char *error)
+{
+    perf_out_ o;
+
+    if (!perf_gpu_lock_(&g->lock, 1))
+        return status;
+    o = perf_out_open_(g->said, sizeof g->said);
+    perf_put_(&o, why);
+    if (code)
+        perf_putf_(&o, ": %.0f", PERF_CAST_(double, code));
+    if (error)
+        perf_putf_(&o, " %s", error);
+    perf_gpu_unlock_(&g->lock);
+    return status;
+}
+
+/* The last moment at which a profiler answers: its own clean-up comes later, then the report. */
+extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
+    __asm__(PERF_SYM_("__cxa_atexit"));
+
+PERF_COLD_FN_ void perf_activity_end_(void *state)
+{
+    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
+
+    if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
+        return;
+    g->flush(g->calls, 1);                      /* what has not ended has no times                */
+    PERF_SET_(&g->on, 2u);
+}
+
+/* The C++ runtime's function for readable names, where the process has one. */
+PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
+{
+    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
+    void              *names;
+
+    perf_gpu_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
+    if (g->demangle)
+        return;
+    names = perf_gpu_library_(with_demangle);
+    if (names)
+        perf_gpu_symbol_(names, "__cxa", "_demangle", &g->demangle);
+}
+
+/* The same, in one thread at a time, while there are no records. */
+PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
+                                             const char *path)
+{
+    perf_status status;
+    uint64_t    ns = 0;
+
+    if (!g->by || PERF_LIBC_(strcmp)(g->by, from->by)) {
+        g->calls = perf_pages_(from->calls, 1);
+        g->by = from->by;
+    }
+    if (!g->calls)
+        return PERF_ENOMEM;
+    perf_activity_find_names_(g);
+    status = from->begin(g, path);
+    if (status)
+        return status;
+    if (perf_gpu_lock_(&g->lock, 1)) {
+        if (!g->timestamp(&ns)) {
+            g->newest.begin = perf_scope_ticks_(perf_registry_get_());
+            g->newest.ns = ns;
+        }
+        g->said[0] = '\0';
+        perf_gpu_unlock_(&g->lock);
+    }
+    PERF_REL_(&g->on, 1u);
+    (void)perf_activity_at_exit_(perf_activity_end_, g, &perf_dso_);
+    return PERF_OK;
+}
+
+/* Records of that profiler from now on; path: of its library, NULL: the usual ones. */
+PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path)
+{
+    perf_activity_ *g = perf_activity_get_();
+    perf_status     status = PERF_OK;
+
+    if (!g)
+        return PERF_ENOMEM;
+    if (!perf_gpu_lock_(&g->starting, 1))       /* this very thread is inside, in a handler       */
+        return PERF_ESTATE;
+    perf_activity_listen_(perf_gpu_driver_seen_());
+    if (!PERF_GET_(&g->on))
+        status = perf_activity_try_(g, from, path);
+    else if (PERF_LIBC_(strcmp)(g->by, from->by))
+        status = PERF_ESTATE;
+    perf_gpu_unlock_(&g->starting);
+    return status;
+}
+
+/* Before main: what the environment variable asks for: 1, a path, 0. */
+PERF_COLD_FN_ void perf_activity_asked_(const char *variable, uint32_t heard,
+                                        perf_status (*start)(const char *))
+{
+    const char     *asked = perf_getenv_(variable);
+    perf_registry_ *r;
+
+    if (!asked || !*asked)
+        return;
+    r = perf_registry_read_();
+    if (r)
+        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | heard);
+    if (PERF_LIBC_(strcmp)(asked, "0"))
+        (void)start(PERF_LIBC_(strcmp)(asked, "1") ? asked : PERF_NULL_);
+}
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_ACTIVITY_H */
