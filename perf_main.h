@@ -1639,8 +1639,10 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         if (!perf_main_wrote_(m, where, perf_main_output_(m)))
             result = 2;
     }
-    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
+    m->with.alone = 1;
+    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_add(m->save, &m->with)))
         result = 2;
+    m->with.alone = 0;
     if (m->add && perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
         perf_baseline_outlook_to_(m->out, m->add, &m->rule);
     else if (m->add)

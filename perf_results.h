@@ -40,21 +40,19 @@ PERF_BEGIN_DECLS
  * a whole run if most entries lie 16 % and more off, of one entry what lies 50 % and more off.
  * A change that came with a saved run is in the spread of the saved runs and hides there.  So the
  * runs are cut in two where they differ most, and a line is laid through them: what is worse than
- * the rule allows by either is a REJECT with `since`.  It ends with perf_baseline_save.
+ * the rule allows by either is a REJECT with `since`.  It ends with `alone`.
  * An entry saved with a mark (perf_results_opts.rejected) is no part of a baseline: what was
  * REJECTed stays REJECT until somebody accepts it, by `since` with the first such run.
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
  * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
-/* Replaces the file by this run, which perf_results_opts describes.  The new file is read back,
- * and on the disk before it replaces the old one.  A file that is no baseline, as a damaged one,
- * stays as PATH.damaged (.damaged.2 ...; 100 at most: PERF_EIO).  Statuses as perf_results_save. */
-PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
-
-/* Adds this run to the file, or creates it, as safely as perf_baseline_save.  The newest 30 runs
- * are kept; a run of the same id is replaced.  A file that is no baseline is kept aside as there,
- * and a new one begins with this run.  Those who add in one folder at once take turns, by its lock
- * (flock); where somebody holds that for a second and more, it is done without.                  */
+/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
+ * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
+ * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
+ * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
+ * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
+ * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
+ * Statuses as perf_results_save.                                                                 */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
@@ -183,11 +181,11 @@ PERF_FN int perf_is_damaged_(perf_status status)
 
 /* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
  * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
-PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_results_opts *opts,
-                                               int keep)
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
 {
     perf_read_        file = PERF_ZERO;
     const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
+    const int         keep = !opts || !opts->alone;
     perf_status       status = PERF_OK;
     unsigned          mode;
     size_t            size = 0;
@@ -215,16 +213,6 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     PERF_FREE(text);
     (void)perf_close_(folder);
     return status;
-}
-
-PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts)
-{
-    return perf_baseline_write_(path, opts, 0);
-}
-
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
-{
-    return perf_baseline_write_(path, opts, 1);
 }
 
 /* ---- checking: one figure a run ---- */

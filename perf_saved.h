@@ -50,6 +50,7 @@ typedef struct perf_results_opts {  /* zero = default                           
     const char *const *undecided;       /* names of entries, NULL at the end, that a check has    */
                                 /* left open: saved with a mark that perf-ab history shows; to a  */
                                 /* baseline they are as all others.  NULL: none                   */
+    int         alone;          /* 1: perf_baseline_add replaces all runs of the file by this one */
 } perf_results_opts;
 
 /* What was measured under a name. */

@@ -9095,11 +9095,6 @@ PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
  * unit or more below zero.  What is 2^63 units or more is recorded as 2^63 - 1 of them.          */
 PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
 
-/* Against coordinated omission: while one value takes longer than the interval in which the next
- * is due, the next ones are not measured.  So this adds ns, ns - interval, ... down to interval.
- * interval 0: only ns.  Cost grows with the number of buckets, not of values.                    */
-PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval);
-
 /* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
@@ -9810,42 +9805,6 @@ PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
     } else {
         v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
         perf_hist_add(h, v + (x - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
-    }
-}
-
-/* The last integer that goes where v goes, at most `last`. */
-PERF_FN uint64_t perf_hist_place_end_(const perf_hist_shape_ *s, uint64_t v, uint64_t last)
-{
-    uint64_t width, lower;
-
-    if (v > s->highest)
-        return last;
-    if (v < s->lowest)
-        return perf_lesser_(s->lowest - 1, last);
-    lower = perf_hist_lower_(s, PERF_CAST_(size_t, perf_hist_index_(s, v)), &width);
-    return perf_lesser_(lower + width - 1, last);
-}
-
-/* 0 + 1 + ... + (n - 1), modulo 2^64. */
-PERF_FN uint64_t perf_triangle_(uint64_t n)
-{
-    if (n % 2)
-        return n * ((n - 1) / 2);
-    return n / 2 * (n - 1);
-}
-
-PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval)
-{
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
-    uint64_t         v, last, steps;
-
-    perf_hist_put_(h, ns, 1, ns);
-    if (interval == 0 || ns >> 63 || ns / 2 < interval)
-        return;
-    last = ns - interval;
-    for (v = interval + ns % interval; v <= last; v += steps * interval) {
-        steps = (perf_hist_place_end_(&s, v, last) - v) / interval + 1;     /* all of one bucket  */
-        perf_hist_put_(h, v, steps, v * steps + interval * perf_triangle_(steps));
     }
 }
 
@@ -20454,6 +20413,7 @@ typedef struct perf_results_opts {  /* zero = default                           
     const char *const *undecided;       /* names of entries, NULL at the end, that a check has    */
                                 /* left open: saved with a mark that perf-ab history shows; to a  */
                                 /* baseline they are as all others.  NULL: none                   */
+    int         alone;          /* 1: perf_baseline_add replaces all runs of the file by this one */
 } perf_results_opts;
 
 /* What was measured under a name. */
@@ -22378,21 +22338,19 @@ PERF_BEGIN_DECLS
  * a whole run if most entries lie 16 % and more off, of one entry what lies 50 % and more off.
  * A change that came with a saved run is in the spread of the saved runs and hides there.  So the
  * runs are cut in two where they differ most, and a line is laid through them: what is worse than
- * the rule allows by either is a REJECT with `since`.  It ends with perf_baseline_save.
+ * the rule allows by either is a REJECT with `since`.  It ends with `alone`.
  * An entry saved with a mark (perf_results_opts.rejected) is no part of a baseline: what was
  * REJECTed stays REJECT until somebody accepts it, by `since` with the first such run.
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
  * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
-/* Replaces the file by this run, which perf_results_opts describes.  The new file is read back,
- * and on the disk before it replaces the old one.  A file that is no baseline, as a damaged one,
- * stays as PATH.damaged (.damaged.2 ...; 100 at most: PERF_EIO).  Statuses as perf_results_save. */
-PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
-
-/* Adds this run to the file, or creates it, as safely as perf_baseline_save.  The newest 30 runs
- * are kept; a run of the same id is replaced.  A file that is no baseline is kept aside as there,
- * and a new one begins with this run.  Those who add in one folder at once take turns, by its lock
- * (flock); where somebody holds that for a second and more, it is done without.                  */
+/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
+ * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
+ * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
+ * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
+ * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
+ * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
+ * Statuses as perf_results_save.                                                                 */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
@@ -22521,11 +22479,11 @@ PERF_FN int perf_is_damaged_(perf_status status)
 
 /* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
  * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
-PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_results_opts *opts,
-                                               int keep)
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
 {
     perf_read_        file = PERF_ZERO;
     const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
+    const int         keep = !opts || !opts->alone;
     perf_status       status = PERF_OK;
     unsigned          mode;
     size_t            size = 0;
@@ -22553,16 +22511,6 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     PERF_FREE(text);
     (void)perf_close_(folder);
     return status;
-}
-
-PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts)
-{
-    return perf_baseline_write_(path, opts, 0);
-}
-
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
-{
-    return perf_baseline_write_(path, opts, 1);
 }
 
 /* ---- checking: one figure a run ---- */
@@ -26638,8 +26586,10 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         if (!perf_main_wrote_(m, where, perf_main_output_(m)))
             result = 2;
     }
-    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
+    m->with.alone = 1;
+    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_add(m->save, &m->with)))
         result = 2;
+    m->with.alone = 0;
     if (m->add && perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
         perf_baseline_outlook_to_(m->out, m->add, &m->rule);
     else if (m->add)

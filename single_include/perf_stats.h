@@ -1262,11 +1262,6 @@ PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
  * unit or more below zero.  What is 2^63 units or more is recorded as 2^63 - 1 of them.          */
 PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
 
-/* Against coordinated omission: while one value takes longer than the interval in which the next
- * is due, the next ones are not measured.  So this adds ns, ns - interval, ... down to interval.
- * interval 0: only ns.  Cost grows with the number of buckets, not of values.                    */
-PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval);
-
 /* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
@@ -1977,42 +1972,6 @@ PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
     } else {
         v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
         perf_hist_add(h, v + (x - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
-    }
-}
-
-/* The last integer that goes where v goes, at most `last`. */
-PERF_FN uint64_t perf_hist_place_end_(const perf_hist_shape_ *s, uint64_t v, uint64_t last)
-{
-    uint64_t width, lower;
-
-    if (v > s->highest)
-        return last;
-    if (v < s->lowest)
-        return perf_lesser_(s->lowest - 1, last);
-    lower = perf_hist_lower_(s, PERF_CAST_(size_t, perf_hist_index_(s, v)), &width);
-    return perf_lesser_(lower + width - 1, last);
-}
-
-/* 0 + 1 + ... + (n - 1), modulo 2^64. */
-PERF_FN uint64_t perf_triangle_(uint64_t n)
-{
-    if (n % 2)
-        return n * ((n - 1) / 2);
-    return n / 2 * (n - 1);
-}
-
-PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval)
-{
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
-    uint64_t         v, last, steps;
-
-    perf_hist_put_(h, ns, 1, ns);
-    if (interval == 0 || ns >> 63 || ns / 2 < interval)
-        return;
-    last = ns - interval;
-    for (v = interval + ns % interval; v <= last; v += steps * interval) {
-        steps = (perf_hist_place_end_(&s, v, last) - v) / interval + 1;     /* all of one bucket  */
-        perf_hist_put_(h, v, steps, v * steps + interval * perf_triangle_(steps));
     }
 }
 

@@ -486,8 +486,9 @@ def baseline_save(path, label=None, *, bint add=True):
     cdef perf_status status
     memset(&o, 0, sizeof(o))
     o.label = NULL if mark is None else <const char *>mark
+    o.alone = not add
     with nogil:
-        status = perf_baseline_add(at, &o) if add else perf_baseline_save(at, &o)
+        status = perf_baseline_add(at, &o)
     check(status)
 
 

@@ -24,7 +24,6 @@ cdef extern from "perf_hist.h" nogil:
     void perf_hist_add_shared(perf_hist *h, uint64_t ns) noexcept
     void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n) noexcept
     void perf_hist_add_double(perf_hist *h, double ns) noexcept
-    void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval) noexcept
     uint64_t perf_hist_count(const perf_hist *h) noexcept
     uint64_t perf_hist_lost(const perf_hist *h) noexcept
     double perf_hist_mean(const perf_hist *h) noexcept

@@ -36,6 +36,7 @@ cdef extern from "perf_saved.h" nogil:
         const char * *rejected
         const char * *accepted
         const char * *undecided
+        int alone
 
     ctypedef enum perf_baseline_kind:
         PERF_BASELINE_BENCH

@@ -167,11 +167,11 @@ static void against_sorted(void)
 static void records_agree(void)
 {
     rng        r = {11};
-    perf_hist *h[7];
+    perf_hist *h[6];
     int        bits, i, k;
 
     for (bits = 0; bits <= 9; bits += 3) {
-        for (k = 0; k < 7; k++)
+        for (k = 0; k < 6; k++)
             h[k] = make(bits, 4, 0);
         for (i = 0; i < 50000; i++) {
             uint64_t v = i % 10 ? rng_magnitude(&r, 63) : rng_below(&r, 4);
@@ -183,9 +183,8 @@ static void records_agree(void)
             perf_hist_add(h[3], v);
             perf_hist_add_shared(h[4], v);
             perf_hist_add_n(h[5], v, 1);
-            perf_hist_add_corrected(h[6], v, 0);
         }
-        for (k = 1; k < 7; k++) {
+        for (k = 1; k < 6; k++) {
             perf_hist_head_ a = *perf_hist_peek_(h[0]), b = *perf_hist_peek_(h[k]);
             CHECK(a.not_min == b.not_min && a.max == b.max && a.under == b.under &&
                       a.over == b.over && a.lost == b.lost,
@@ -195,7 +194,7 @@ static void records_agree(void)
                   "bits %d way %d: counters", bits, k);
         }
         CHECK(perf_hist_lost(h[0]) == 50, "lost");
-        for (k = 0; k < 7; k++)
+        for (k = 0; k < 6; k++)
             free(h[k]);
     }
 }
@@ -481,31 +480,6 @@ static void other_precisions(void)
     free(direct);
 }
 
-static void coordinated_omission(void)
-{
-    rng        r = {41};
-    int        i;
-    perf_hist *a = make(7, 8, 0), *b = make(7, 8, 0);
-
-    for (i = 0; i < 3000; i++) {
-        uint64_t v = rng_magnitude(&r, 24), interval = 1 + rng_magnitude(&r, 20), x;
-        perf_hist_add_corrected(a, v, interval);
-        perf_hist_add(b, v);
-        for (x = v; x >= 2 * interval;) {
-            x -= interval;
-            perf_hist_add(b, x);
-        }
-    }
-    CHECK(perf_hist_count(a) == perf_hist_count(b) && perf_hist_sum_(a) == perf_hist_sum_(b), "sums");
-    CHECK(same_content(a, b), "the same as one by one");
-    perf_hist_reset(a);
-    perf_hist_add_corrected(a, (UINT64_C(1) << 62) + 12345, 1);     /* must not take 2^62 steps    */
-    CHECK(perf_hist_count(a) == (UINT64_C(1) << 62) + 12345, "every integer once");
-    CHECK(perf_hist_quantile(a, 0) == 1.0, "down to the interval");
-    free(a);
-    free(b);
-}
-
 static void walking(void)
 {
     rng              r = {51};
@@ -672,9 +646,9 @@ static void ends(void)
     perf_hist_add_own(small, 500);
     perf_hist_add_n(small, 500, 3);
     CHECK(perf_hist_lost(small) == lost + 4 && perf_hist_count(small) == UINT32_MAX, "a full counter: %d lost", (int)perf_hist_lost(small));
-    perf_hist_add_corrected(small, 800, 500);       /* less than two intervals: nothing is missing */
-    perf_hist_add_corrected(small, UINT64_MAX, 500);
-    perf_hist_add_corrected(small, 700, 0);
+    perf_hist_add(small, 800);
+    perf_hist_add(small, UINT64_MAX);
+    perf_hist_add(small, 700);
     CHECK(perf_hist_count(small) == UINT32_MAX + UINT64_C(2) && perf_hist_lost(small) == lost + 5, "%g and %g", (double)perf_hist_count(small),
           (double)perf_hist_lost(small));
     free(h);
@@ -769,7 +743,6 @@ int main(void)
     options();
     merging();
     other_precisions();
-    coordinated_omission();
     walking();
     limits();
     ends();

@@ -26,7 +26,6 @@ int main(void)
     OFF(perf_trace_save_perfetto(file));
     OFF(perf_export_save(file, PERF_EXPORT_FOLDED, NULL));
     OFF(perf_results_save(file, NULL));
-    OFF(perf_baseline_save(file, NULL));
     OFF(perf_baseline_add(file, NULL));
     OFF(perf_baseline_check(file, NULL).status);
     OFF(perf_bench_end(&loop).status);

@@ -92,6 +92,17 @@ static int leftovers(const char *folder)
     return n;
 }
 
+/* The file holds this run alone. */
+static perf_status save_alone(const char *to, const perf_results_opts *with)
+{
+    perf_results_opts o = PERF_ZERO;
+
+    if (with)
+        o = *with;
+    o.alone = 1;
+    return perf_baseline_add(to, &o);
+}
+
 /* Every way to write a file. */
 enum { WAYS = 8 };
 static perf_status way(int i, const char *to)
@@ -101,7 +112,7 @@ static perf_status way(int i, const char *to)
 
     switch (i) {
     case 0: return perf_results_save(to, NULL);
-    case 1: return perf_baseline_save(to, NULL);
+    case 1: return save_alone(to, NULL);
     case 2: return perf_export_save(to, PERF_EXPORT_OPENMETRICS, NULL);
     case 3: return perf_export_save(to, PERF_EXPORT_FLAME, NULL);
     case 4: return perf_trace_save(to);
@@ -182,7 +193,7 @@ static void durable(void)
     (void)remove(in(path, "durable.json"));
     for (i = 0; i < 2; i++) {
         syncs = 0;
-        status = i ? perf_baseline_add(path, NULL) : perf_baseline_save(path, NULL);
+        status = i ? perf_baseline_add(path, NULL) : save_alone(path, NULL);
         CHECK(status == PERF_OK && syncs == 2, "%s, %d: the file and its folder",
               perf_status_text(status), syncs);
     }
@@ -191,7 +202,7 @@ static void durable(void)
     put(path, "{\"perf_results\":1}\n", 19);
     syncs_fail = 1;
     CHECK(perf_baseline_add(path, NULL) == PERF_EIO, "the disk failed");
-    CHECK(perf_baseline_save(path, NULL) == PERF_EIO, "the disk failed");
+    CHECK(save_alone(path, NULL) == PERF_EIO, "the disk failed");
     syncs_fail = 0;
     CHECK(holds(path, "{\"perf_results\":1}\n", 19) && leftovers(dir) == 0, "old file");
 }
@@ -207,7 +218,7 @@ static void damaged(void)
     in(path, "broken.json");
     for (i = 0; i < 3; i++) {
         put(path, text[i], strlen(text[i]));
-        status = i == 1 ? perf_baseline_add(path, NULL) : perf_baseline_save(path, NULL);
+        status = i == 1 ? perf_baseline_add(path, NULL) : save_alone(path, NULL);
         CHECK(status == PERF_OK, "%d: %s", i, perf_status_text(status));
         b = perf_baseline_check(path, NULL);
         CHECK(b.status == PERF_OK && b.runs == 1, "%s", perf_status_text(b.status));
@@ -218,9 +229,9 @@ static void damaged(void)
         CHECK(holds(aside, text[i], strlen(text[i])), "%s", aside);
     }
     snprintf(aside, sizeof aside, "%s.damaged.4", path);
-    CHECK(perf_baseline_save(path, NULL) == PERF_OK && !mode_of(aside), "a good one is replaced");
+    CHECK(save_alone(path, NULL) == PERF_OK && !mode_of(aside), "a good one is replaced");
     put(path, "", 0);
-    CHECK(perf_baseline_save(path, NULL) == PERF_OK && !mode_of(aside), "an empty one is no loss");
+    CHECK(save_alone(path, NULL) == PERF_OK && !mode_of(aside), "an empty one is no loss");
     put(path, "", 0);
     CHECK(perf_baseline_add(path, NULL) == PERF_OK && !mode_of(aside), "nor when a run is added");
     b = perf_baseline_check(path, NULL);
@@ -302,7 +313,7 @@ static void devices(void)
     int  end[2], fd;
 
     CHECK(perf_results_save("/dev/null", NULL) == PERF_OK, "null");
-    CHECK(perf_baseline_save("/dev/null", NULL) == PERF_OK, "null");
+    CHECK(save_alone("/dev/null", NULL) == PERF_OK, "null");
     if (!access("/dev/full", W_OK))
         CHECK(perf_results_save("/dev/full", NULL) == PERF_EIO, "full");
     CHECK(perf_results_save(dir, NULL) == PERF_EIO, "a folder");
