@@ -1560,6 +1560,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
     int                result = 2;
 
     opts.accept.rule = *rule;
+    opts.accept.rules = m->also ? 2 : 1;
     opts.most_unchanged = m->most_unchanged;
     b = perf_baseline_check(m->compare, &opts);
     if (b.status == PERF_OK && !m->over && !m->profile && rule->metric < PERF_METRIC_MEMORY)

@@ -58,7 +58,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
     perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %; on memory or */
-                                /* throughput: PERF_EINVAL                                        */
+                                /* throughput: PERF_EINVAL.  Of checks by several rules, each     */
+                                /* says in accept.rules how many                                  */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
     int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: what the */
                                 /* others of a run share is then the machine's, and is taken out; */
@@ -1343,8 +1344,18 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
         baseline->decision = PERF_ACCEPT;
 }
 
+/* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */
+PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules)
+{
+    double p = entry->p;
+
+    if (entry->verdict.decision == PERF_REJECT && rules > 1)
+        p *= rules;
+    return p < 1.0 ? p : 1.0;
+}
+
 /* Decisions within the family: Holm over those that make a claim at all. */
-PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline)
+PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
 {
     double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
     size_t  i, n = 0;
@@ -1355,7 +1366,7 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline)
     }
     for (i = 0; i < baseline->entries; i++)
         if (baseline->entry[i].runs)
-            p[n++] = baseline->entry[i].p;
+            p[n++] = perf_baseline_p_(&baseline->entry[i], rules);
     if (n && perf_adjust_holm_(p, n, p) != PERF_OK)
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
     for (i = n = 0; i < baseline->entries && baseline->status == PERF_OK; i++) {
@@ -1482,7 +1493,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
         if (opts->most_unchanged && check.used >= PERF_BASELINE_BESIDE_)
             perf_gather_(&check);
         perf_checking_entries_(&check);
-        perf_baseline_family_(baseline);
+        perf_baseline_family_(baseline, check.opts.rules);
     }
     perf_checking_free_(&check);
     PERF_FREE(now);

@@ -244,6 +244,32 @@ static void rejected(void)
     perf_baseline_free(&b);
 }
 
+/* Of two rules, each takes half of the chance of a false REJECT; an ACCEPT stays as it is. */
+static void two_rules(void)
+{
+    int k, only_alone = 0;
+
+    history(8, 1, -1, 1.0, 0);
+    for (k = 0; k < 60; k++) {
+        double             level[ENTRIES] = {1};
+        perf_baseline_opts o = PERF_ZERO;
+        perf_baseline      one, two;
+        level[0] = 1.0 + 0.002 * k;
+        o.now = night(8, 1, level);
+        one = perf_baseline_check(path, &o);
+        o.accept.rules = 2;
+        two = perf_baseline_check(path, &o);
+        CHECK(one.entries == 1 && two.entries == 1, "%d", k);
+        CHECK((two.decision == PERF_ACCEPT) == (one.decision == PERF_ACCEPT), "%d: ACCEPT", k);
+        CHECK((two.decision == PERF_REJECT) == (one.decision == PERF_REJECT && one.entry[0].p <= 0.025),
+              "%d: p %g", k, one.entry[0].p);
+        only_alone += one.decision == PERF_REJECT && two.decision != PERF_REJECT;
+        perf_baseline_free(&one);
+        perf_baseline_free(&two);
+    }
+    CHECK(only_alone >= 2, "%d", only_alone);
+}
+
 int main(int argc, char **argv)
 {
     printf("seed %lu\n", (unsigned long)dice);
@@ -252,5 +278,6 @@ int main(int argc, char **argv)
     kept();
     changes();
     rejected();
+    two_rules();
     return check_done();
 }
