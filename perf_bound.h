@@ -28,14 +28,35 @@ typedef enum perf_bound_by {
     PERF_BY_COPIES,             /* ... mostly copies                                              */
     PERF_BY_SYNCS,              /* the host waits, and the device mostly idles                    */
     PERF_BY_LAUNCHES,           /* neither waits, the device idles between many small works       */
+    PERF_BY_CACHE_MISSES,       /* cpu, where its counters say that it waits for main memory, ... */
+    PERF_BY_BRANCH_MISSES,      /* ... does what a wrong guess has begun, ...                     */
+    PERF_BY_FRONT_END,          /* ... or waits for instructions                                  */
     PERF_BY_ALL_
 } perf_bound_by;
+
+/* Cycles that were lost to one cause, by counters of the processor. */
+typedef struct perf_lost {
+    double      share;          /* of the unit's cycles, an estimate; NaN: no such counter        */
+    double      per_1000;       /* of the scope that lost most: misses, or lost cycles, in 1,000  */
+                                /* instructions                                                   */
+    double      ipc;            /* of that scope itself                                           */
+    const char *in;             /* its name, never freed; "": no scope lost any                   */
+} perf_lost;
+
+/* What the processor has counted in the unit, of all threads (perf_counters.h, PERF_COUNTERS=1). */
+typedef struct perf_counted {
+    uint64_t  calls;            /* of the unit, that were counted; 0: fewer than 8, the rest is 0 */
+    uint64_t  scaled;           /* of these, counted for a part of their time and scaled up       */
+    double    ipc;              /* instructions a cycle, with all that it calls                   */
+    perf_lost lost[3];          /* to what PERF_BY_CACHE_MISSES, ..., PERF_BY_FRONT_END say       */
+} perf_counted;
 
 /* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
 PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
+ *   PERF_LOST_  how many causes counters tell
  *   perf_host_time_, perf_host_evidence_  what the main thread waits for
  *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
  *   perf_by_words_  an answer in words, and what usually helps
@@ -48,7 +69,14 @@ typedef struct perf_evidence_ {
     double starved;             /* of the part's time: the device had nothing to do               */
     int    measured;            /* 0: sums of scopes, may count twice; 1: times of the device; 2: of
                                  * all its work, also without marks                               */
+    struct perf_tree_ *tree;    /* asked for: what the processor counted below node `unit`; NULL: */
+    uint32_t     unit;          /* nothing                                                        */
+    perf_counted counted;       /* the answer                                                     */
+    uint32_t     lost_in[3];    /* node of each counted.lost[]; 0: none                           */
+    double       lost_there[3]; /* of the unit's cycles: lost in that node alone                  */
 } perf_evidence_;
+
+enum { PERF_LOST_ = 3 };        /* causes: from PERF_BY_CACHE_MISSES on                           */
 
 /* What perf_registry_.put_diagnosis writes. */
 enum { PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_ };
@@ -68,7 +96,10 @@ PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
         {"device", "a faster kernel: look at it with the device's own profiler"},
         {"copies", "copy less, from pinned memory, beside kernels of another stream"},
         {"syncs", "wait once a unit, not after each piece of work"},
-        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"}};
+        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"},
+        {"cache misses", "smaller data, used in the order in which it lies, in blocks that fit"},
+        {"branch misses", "sort the data, compute both sides and select, or let a table decide"},
+        {"front end", "less code in the loop, fewer copies of it; a profile-guided build"}};
 
     if (PERF_CAST_(unsigned, bound) >= PERF_BY_ALL_)
         bound = PERF_BY_UNKNOWN;
@@ -160,6 +191,22 @@ PERF_COLD_FN_ perf_bound_by perf_bound_most_(const perf_evidence_ *e)
     return PERF_CAST_(perf_bound_by, best);
 }
 
+/* What the processor's time goes to: the cause that has cost most, of those beyond their threshold
+ * in pmcstudy(8); without counters, or where nothing is beyond it, CPU.                          */
+PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *e)
+{
+    static const double least[PERF_LOST_] = {0.2, 0.2, 0.15};
+    double              most = 0;
+    int                 best = PERF_BY_CPU, i;
+
+    for (i = 0; i < PERF_LOST_ && e->counted.calls; i++)
+        if (e->counted.lost[i].share >= least[i] && e->counted.lost[i].share > most) {
+            best = PERF_BY_CACHE_MISSES + i;
+            most = e->counted.lost[i].share;
+        }
+    return PERF_CAST_(perf_bound_by, best);
+}
+
 /* The decision: the one of the whole library. */
 PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *e)
 {
@@ -178,7 +225,7 @@ PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *e)
         return PERF_BY_SYNCS;
     if (e->busy >= 0 && host_works && e->starved >= (1 - e->busy) / 2)
         return PERF_BY_LAUNCHES;
-    return e->share[PERF_BY_CPU] >= 0.5 ? PERF_BY_CPU : PERF_BY_UNKNOWN;
+    return e->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(e) : PERF_BY_UNKNOWN;
 }
 
 PERF_END_DECLS

@@ -16,6 +16,7 @@
 #ifndef PERF_COUNTERS_H
 #define PERF_COUNTERS_H
 
+#include "perf_bound.h"
 #include "perf_file.h"
 #include "perf_loop.h"
 #include "perf_proc.h"
@@ -152,10 +153,14 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
  * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX).  A number contains the scopes that it
  * calls, and what counting these takes.  Not counted: laps, spans, recursive calls but the first,
- * scopes below 64 others, forked children in their parent's report.  Two descriptors a thread,
- * until it ends.  A counted scope costs some 1,300 instructions; where the kernel does not allow
- * rdpmc or mrs, two system calls more.  Off: nothing.  Linux with gcc or clang; elsewhere scopes
- * are not counted, and no note says so.                                                          */
+ * scopes below 64 others, forked children in their parent's report.
+ * Misses of the last cache, wrong guesses of branches and stalls of the front end are counted, too,
+ * where the processor has them: perf_diagnosis.h then says "cache misses", "branch misses" or
+ * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
+ * are short, instructions and cycles come first.
+ * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
+ * instructions; where the kernel does not allow rdpmc or mrs, two to four system calls more.  Off:
+ * nothing.  Linux with gcc or clang; elsewhere scopes are not counted, and no note says so.      */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -1104,18 +1109,31 @@ enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
 #endif
 #define PERF_EVENT_GROUPED_ 8u          /* read: how many, ns enabled, ns running, each value     */
 
+/* What scopes count: two groups, each of which the kernel puts onto the processor as a whole.  The
+ * second is evidence for the diagnosis; where its counters are short, the first still counts.    */
+enum {
+    PERF_WORK_INSTRUCTIONS_, PERF_WORK_CYCLES_,
+    PERF_WORK_EVIDENCE_,                /* the second group: what PERF_BY_CACHE_MISSES, ... name  */
+    PERF_WORK_COUNTS_ = PERF_WORK_EVIDENCE_ + PERF_LOST_,
+    PERF_WORK_GROUPS_ = 2
+};
+
 /* What the calls of a cell have counted; only its thread writes. */
 typedef struct perf_work_ {
     struct perf_work_ *next;
     const perf_cell_  *cell;
     uint64_t           period;          /* of which these are                                     */
-    uint64_t           scaled, missed;  /* calls: counted in part; not at all                     */
-    uint64_t           calls[2];        /* that have a number of instructions, of cycles          */
-    uint64_t           count[2];        /* their sums                                             */
+    uint64_t           scaled[PERF_WORK_GROUPS_];       /* calls: counted in part ...             */
+    uint64_t           missed[PERF_WORK_GROUPS_];       /* ... or not at all                      */
+    uint64_t           calls[PERF_WORK_COUNTS_];        /* that have a number of it               */
+    uint64_t           count[PERF_WORK_COUNTS_];        /* their sums                             */
 } perf_work_;
 
 typedef struct perf_reading_ {
-    uint64_t count[2], enabled, lost;   /* lost: ns enabled, but not on the processor             */
+    uint64_t count[PERF_WORK_COUNTS_];
+    uint64_t enabled[PERF_WORK_GROUPS_];
+    uint64_t lost[PERF_WORK_GROUPS_];   /* ns enabled, but not on the processor                   */
+    int      known[PERF_WORK_GROUPS_];
 } perf_reading_;
 
 typedef struct perf_frame_ {            /* a scope that is open                                   */
@@ -1139,10 +1157,10 @@ typedef struct perf_worker_ {
     uint64_t          number;           /* of the recorder's thread that opened it                */
     uint32_t          thread, process;
     uint32_t          open;             /* frames                                                 */
-    int               lead;             /* 0 instructions, 1 cycles: first of the group; -1: none */
-    int               fd[2];
-    const perf_event_page_ *page[2];    /* NULL: not to be had                                    */
-    uint64_t          lost;             /* at the last read()                                     */
+    int               lead[PERF_WORK_GROUPS_];  /* which is first of the group; -1: none          */
+    int               fd[PERF_WORK_COUNTS_];
+    const perf_event_page_ *page[PERF_WORK_COUNTS_];    /* NULL: not to be had                    */
+    uint64_t          lost[PERF_WORK_GROUPS_];  /* at the last read()                             */
     perf_work_       *heads[PERF_WORK_HEADS_];
     perf_work_       *spare;
     uint32_t          spares;
@@ -1215,7 +1233,7 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 
 /* An event of the calling thread without a system call.  0: it is not on the processor now, or only
  * the kernel may read it.  The kernel changes `lock` when the thread was away meanwhile.         */
-PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which)
+PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which, int group)
 {
     uint32_t lock, index, width;
     uint64_t raw;
@@ -1226,8 +1244,8 @@ PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int w
         width = PERF_ACQ_(&p->width);
         if (!index || !(PERF_ACQ_(&p->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
             return 0;
-        at->enabled = PERF_ACQ_(&p->enabled);
-        at->lost = at->enabled - PERF_ACQ_(&p->running);
+        at->enabled[group] = PERF_ACQ_(&p->enabled);
+        at->lost[group] = at->enabled[group] - PERF_ACQ_(&p->running);
         raw = PERF_PMC_(index - 1) << (64 - width);
         at->count[which] = PERF_ACQ_(&p->offset) +
                            PERF_CAST_(uint64_t, PERF_CAST_(int64_t, raw) >> (64 - width));
@@ -1235,34 +1253,50 @@ PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int w
     return 1;
 }
 
-/* Both without a system call.  0: not now. */
-PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at)
+/* The counters of a group are those from here up to perf_group_end_. */
+PERF_FN int perf_group_begin_(int group)
 {
-    const int other = !w->lead;
-
-    if (w->fd[other] >= 0 && (!w->page[other] || !perf_event_peek_(w->page[other], at, other)))
-        return 0;
-    return w->page[w->lead] && perf_event_peek_(w->page[w->lead], at, w->lead) &&
-           at->lost == w->lost;                 /* else `enabled` is to be known, too             */
+    return group ? PERF_WORK_EVIDENCE_ : 0;
 }
 
-/* What the calling thread has counted so far.  0: it cannot be read. */
-PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at)
+PERF_FN int perf_group_end_(int group)
 {
-    uint64_t  got[5] = {0, 0, 0, 0, 0};
-    const int other = !w->lead, both = w->fd[other] >= 0;
+    return group ? PERF_WORK_COUNTS_ : PERF_WORK_EVIDENCE_;
+}
 
-    at->count[other] = 0;
-    if (perf_worker_peek_(w, at))
-        return 1;
-    if (perf_fd_read_(w->fd[w->lead], got, sizeof got) <
-        PERF_CAST_(long, (4 + PERF_CAST_(size_t, both)) * sizeof *got))
+/* A group without a system call; its leader last, whose times count.  0: not now. */
+PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at, int group)
+{
+    int i;
+
+    for (i = perf_group_end_(group) - 1; i >= w->lead[group]; i--)
+        if (w->fd[i] >= 0 && (!w->page[i] || !perf_event_peek_(w->page[i], at, i, group)))
+            return 0;
+    return at->lost[group] == w->lost[group];   /* else `enabled` is to be known, too             */
+}
+
+/* What the calling thread has counted so far of a group.  0: it cannot be read. */
+PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at, int group)
+{
+    uint64_t got[3 + PERF_WORK_COUNTS_];
+    long     bytes;
+    int      i, next = 3;
+
+    if (w->lead[group] < 0)
         return 0;
-    at->enabled = got[1];
-    at->lost = w->lost = got[1] - got[2];
-    at->count[w->lead] = got[3];
-    if (both)
-        at->count[other] = got[4];
+    if (perf_worker_peek_(w, at, group))
+        return 1;
+    bytes = perf_fd_read_(w->fd[w->lead[group]], got, sizeof got);
+    for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
+        at->count[i] = 0;
+        if (w->fd[i] < 0)
+            continue;
+        if (bytes < PERF_CAST_(long, sizeof *got) * (next + 1))
+            return 0;
+        at->count[i] = got[next++];
+    }
+    at->enabled[group] = got[1];
+    at->lost[group] = w->lost[group] = got[1] - got[2];
     return 1;
 }
 
@@ -1273,7 +1307,7 @@ PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
 {
     int i;
 
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < PERF_WORK_COUNTS_; i++) {
         if (w->page[i] && w->process == perf_process_id_())     /* a forked child has none        */
             (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, w->page[i])), 4096);
         if (w->fd[i] >= 0)
@@ -1281,7 +1315,7 @@ PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
         w->page[i] = PERF_NULL_;
         w->fd[i] = -1;
     }
-    w->lead = -1;
+    w->lead[0] = w->lead[1] = -1;
     w->open = 0;
 }
 
@@ -1304,7 +1338,7 @@ PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
 
     for (w = g->workers; w; w = w->next) {
         const int ours = w->process == process;
-        if ((ours && g->has_key == 2) || w->lead < 0)
+        if ((ours && g->has_key == 2) || w->lead[0] < 0)
             continue;
         if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
                                    PERF_CAST_(long, w->thread), 0L))
@@ -1317,12 +1351,16 @@ PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
 /* Opens an event of the calling thread for the program's own code; group -1: it leads one. */
 PERF_COLD_FN_ int perf_worker_event_(int which, int group)
 {
-    perf_event_attr_ attr;
-    int              fd;
+    static const uint32_t kind[PERF_WORK_COUNTS_] = {PERF_HARDWARE_, PERF_HARDWARE_, PERF_CACHE_,
+                                                     PERF_HARDWARE_, PERF_HARDWARE_};
+    static const uint32_t number[PERF_WORK_COUNTS_] = {1, 0, 0x10002, 5, 7};
+    perf_event_attr_      attr;
+    int                   fd;
 
     PERF_LIBC_(memset)(&attr, 0, sizeof attr);
     attr.size = PERF_CAST_(uint32_t, sizeof attr);
-    attr.config = !which;                       /* 1 instructions, 0 cycles                       */
+    attr.type = kind[which];
+    attr.config = number[which];
     attr.read_format = PERF_EVENT_TIMES_ | PERF_EVENT_GROUPED_;
     attr.flags = PERF_EVENT_NO_KERNEL_;
     if (group < 0)
@@ -1336,33 +1374,48 @@ PERF_COLD_FN_ int perf_worker_event_(int which, int group)
     return fd;
 }
 
-PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
+/* Opens a group, as far as there is room in it, and starts it. */
+PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group)
 {
     perf_reading_ at;
     void         *page;
-    int           i, fd, group = -1;
+    int           i, fd;
 
-    for (i = 0; i < 2; i++) {
-        fd = perf_worker_event_(i, group);
+    for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
+        fd = perf_worker_event_(i, w->lead[group] < 0 ? -1 : w->fd[w->lead[group]]);
         if (fd < 0) {
-            PERF_SET_(&g->error[i], PERF_CAST_(uint32_t, -fd));
+            if (!group)
+                PERF_SET_(&g->error[i], PERF_CAST_(uint32_t, -fd));
             continue;
         }
         w->fd[i] = fd;
         page = perf_mmap_(PERF_NULL_, 4096, 1, 1, fd, 0);       /* PROT_READ, MAP_SHARED          */
         if (PERF_PTR_(intptr_t, page) != -1)
             w->page[i] = PERF_CAST_(const perf_event_page_ *, page);
-        if (group < 0)
-            w->lead = i;
-        group = w->fd[w->lead];
+        if (w->lead[group] < 0)
+            w->lead[group] = i;
     }
-    if (w->lead < 0)
+    if (w->lead[group] < 0)
         return;
-    (void)perf_event_ioctl_(w->fd[w->lead], PERF_EVENT_ENABLE_, 0);
-    if (!perf_worker_read_(w, &at))             /* what was lost before it ran is known now       */
+    (void)perf_event_ioctl_(w->fd[w->lead[group]], PERF_EVENT_ENABLE_, 0);
+    (void)perf_worker_read_(w, &at, group);     /* what was lost before it ran is known now       */
+}
+
+/* The evidence is of use only beside instructions and cycles. */
+PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
+{
+    perf_reading_ at;
+
+    perf_worker_group_(g, w, 0);
+    if (w->lead[0] < 0)
+        return;
+    if (!perf_worker_read_(w, &at, 0)) {
         perf_worker_close_(w);
-    else
-        PERF_SET_(&g->counted, 1u);
+        return;
+    }
+    PERF_SET_(&g->counted, 1u);
+    if (w->fd[PERF_WORK_INSTRUCTIONS_] >= 0 && w->fd[PERF_WORK_CYCLES_] >= 0)
+        perf_worker_group_(g, w, 1);
 }
 
 /* The worker of a recorder, made or cleared for a new thread; NULL: no memory, or a handler. */
@@ -1388,7 +1441,9 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
         w = PERF_CAST_(perf_worker_ *, perf_keep_(r, sizeof *w));
     if (w && !t->worker) {
         PERF_LIBC_(memset)(w, 0, sizeof *w);
-        w->fd[0] = w->fd[1] = w->lead = -1;
+        for (i = 0; i < PERF_WORK_COUNTS_; i++)
+            w->fd[i] = -1;
+        w->lead[0] = w->lead[1] = -1;
         w->next = g->workers;
     }
     if (w) {
@@ -1421,7 +1476,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *t)
     if (g->has_key == 2)
         (void)perf_key_set_(g->key, w);
     error = PERF_GET_(&g->error[0]);
-    if (w->lead < 0 && !PERF_GET_(&g->counted) && error != 23 && error != 24)   /* files are full */
+    if (w->lead[0] < 0 && !PERF_GET_(&g->counted) && error != 23 && error != 24)    /* files full */
         (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
     return w;
 }
@@ -1441,13 +1496,13 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *t, const perf_label_ *l, uin
         c = c->parent;
     while (w && w->open && w->frame[w->open - 1].depth >= depth)
         w->open--;                              /* these have never ended                         */
-    if (w && w->lead >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
+    if (w && w->lead[0] >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
         f = &w->frame[w->open++];
         f->cell = c;
         f->depth = depth;
         f->period = PERF_GET_(&perf_works_v1_.period);
-        if (!perf_worker_read_(w, &f->at))
-            w->open--;
+        f->at.known[1] = perf_worker_read_(w, &f->at, 1);
+        f->at.known[0] = perf_worker_read_(w, &f->at, 0);   /* last: so little of us is in it     */
     }
     if (w)
         t->ranges = w->open;
@@ -1496,41 +1551,60 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t c
     PERF_REL_(&t->ring_head, t->ring_next);     /* the scope's own event looks whether it is due  */
 }
 
-/* Adds a call.  A counter that others had for a part of the time is scaled up by that part. */
-PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
-                                  const perf_reading_ *now)
+/* Adds a call of a group.  A counter that others had for a part of the time is scaled up by that
+ * part.                                                                                          */
+PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf_frame_ *f,
+                                    perf_reading_ *now, int group)
 {
-    perf_work_    *one = perf_work_of_(t, w, f->cell);
-    const uint64_t lost = now->lost - f->at.lost, enabled = now->enabled - f->at.enabled;
+    const uint64_t lost = now->lost[group] - f->at.lost[group];
+    const uint64_t enabled = now->enabled[group] - f->at.enabled[group];
     double         scale = 1.0;
-    uint64_t       count;
     int            i;
 
-    if (!one)
-        return;
-    if (one->period != f->period) {
-        one->scaled = one->missed = 0;
-        one->calls[0] = one->calls[1] = one->count[0] = one->count[1] = 0;
-        PERF_REL_(&one->period, f->period);
-    }
-    if (lost && lost >= enabled) {
-        PERF_ADD_(one->missed, 1);
+    now->known[group] = !(lost && lost >= enabled);
+    if (!now->known[group]) {
+        PERF_ADD_(one->missed[group], 1);
         return;
     }
     if (lost) {
         scale = PERF_CAST_(double, enabled) / PERF_CAST_(double, enabled - lost);
-        PERF_ADD_(one->scaled, 1);
+        PERF_ADD_(one->scaled[group], 1);
     }
-    for (i = 0; i < 2; i++) {
+    for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
         if (w->fd[i] < 0)
             continue;
-        count = now->count[i] - f->at.count[i];
+        now->count[i] -= f->at.count[i];
         if (lost)
-            count = PERF_CAST_(uint64_t, PERF_CAST_(double, count) * scale);
-        PERF_ADD_(one->count[i], count);
+            now->count[i] = PERF_CAST_(uint64_t, PERF_CAST_(double, now->count[i]) * scale);
+        PERF_ADD_(one->count[i], now->count[i]);
         PERF_ADD_(one->calls[i], 1);
-        perf_work_event_(t, w->name[i], count, f->depth);
     }
+}
+
+/* Adds a call; `now` is what it has counted afterwards. */
+PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
+                                  perf_reading_ *now)
+{
+    perf_work_ *one = perf_work_of_(t, w, f->cell);
+    int         i;
+
+    if (!one)
+        return;
+    if (one->period != f->period) {
+        PERF_LIBC_(memset)(one->scaled, 0, sizeof one->scaled);
+        PERF_LIBC_(memset)(one->missed, 0, sizeof one->missed);
+        PERF_LIBC_(memset)(one->calls, 0, sizeof one->calls);
+        PERF_LIBC_(memset)(one->count, 0, sizeof one->count);
+        PERF_REL_(&one->period, f->period);
+    }
+    for (i = 0; i < PERF_WORK_GROUPS_; i++) {
+        now->known[i] = now->known[i] && f->at.known[i];
+        if (now->known[i])
+            perf_work_count_(w, one, f, now, i);
+    }
+    for (i = 0; i < PERF_WORK_EVIDENCE_ && now->known[0]; i++)
+        if (w->fd[i] >= 0)
+            perf_work_event_(t, w->name[i], now->count[i], f->depth);
 }
 
 PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *t, uint32_t depth)
@@ -1539,18 +1613,18 @@ PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *t, uint32_t depth)
     perf_worker_      *w = PERF_CAST_(perf_worker_ *, t->worker);
     const perf_frame_ *f;
     perf_reading_      now;
-    int                known;
 
     t->ranges = 0;
     if (!w || w->number != t->number || !w->open)
         return;
-    known = perf_worker_read_(w, &now);
+    now.known[0] = perf_worker_read_(w, &now, 0);
+    now.known[1] = perf_worker_read_(w, &now, 1);
     while (w->open && w->frame[w->open - 1].depth > depth)
         w->open--;
     f = &w->frame[w->open ? w->open - 1 : 0];
     if (w->open && f->depth == depth) {
         w->open--;
-        if (known && f->cell->parent == t->open && f->period == PERF_GET_(&perf_works_v1_.period))
+        if (f->cell->parent == t->open && f->period == PERF_GET_(&perf_works_v1_.period))
             perf_work_add_(t, w, f, &now);
     }
     t->ranges = w->open;
@@ -1591,16 +1665,19 @@ PERF_COLD_FN_ const perf_sink_ *perf_works_sink_(void)
 /* ---- what they have counted, in a report ---- */
 
 typedef struct perf_work_sum_ {         /* of a path, all threads                                 */
-    double scaled, missed, calls[2], count[2];
+    double scaled[PERF_WORK_GROUPS_], missed[PERF_WORK_GROUPS_];        /* calls                  */
+    double calls[PERF_WORK_COUNTS_], count[PERF_WORK_COUNTS_];
 } perf_work_sum_;
 
 PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one)
 {
     int i;
 
-    sum->scaled += PERF_CAST_(double, PERF_GET_(&one->scaled));
-    sum->missed += PERF_CAST_(double, PERF_GET_(&one->missed));
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < PERF_WORK_GROUPS_; i++) {
+        sum->scaled[i] += PERF_CAST_(double, PERF_GET_(&one->scaled[i]));
+        sum->missed[i] += PERF_CAST_(double, PERF_GET_(&one->missed[i]));
+    }
+    for (i = 0; i < PERF_WORK_COUNTS_; i++) {
         sum->calls[i] += PERF_CAST_(double, PERF_GET_(&one->calls[i]));
         sum->count[i] += PERF_CAST_(double, PERF_GET_(&one->count[i]));
     }
@@ -1612,32 +1689,45 @@ PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
     return sum->calls[0] > sum->calls[1] ? sum->calls[0] : sum->calls[1];
 }
 
-/* The sums of node[i] are those of [node[i].size], largest path first; NULL: no memory.  (*tree) is
- * to be freed, too.                                                                              */
-PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree)
+/* What each node of a tree has counted, with all below it: [tree->count] sums, which the caller
+ * frees; NULL: no memory.                                                                        */
+PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
 {
     perf_works_    *g = &perf_works_v1_;
     const uint64_t  period = PERF_GET_(&g->period);
+    const uint32_t  room = tree->count;
+    perf_work_sum_ *sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
     perf_worker_   *w;
     perf_work_     *one;
-    perf_work_sum_ *sum;
-    uint32_t        i, room;
+    uint32_t        i;
 
-    *tree = perf_tree_make_(perf_registry_get_());
-    if (!*tree)
-        return PERF_NULL_;
-    room = (*tree)->count;
-    sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
     if (!sum)
         return PERF_NULL_;
     PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
     for (w = PERF_ACQ_(&g->workers); w; w = w->next)
         for (i = 0; i < PERF_WORK_HEADS_ && w->process == perf_process_id_(); i++)
             for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
-                const uint32_t node = perf_tree_path_(*tree, one->cell);
+                const uint32_t node = perf_tree_path_(tree, one->cell);
                 if (node < room && PERF_ACQ_(&one->period) == period)
                     perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
             }
+    return sum;
+}
+
+/* The sums of node[i] are those of [node[i].size], largest path first; NULL: no memory.  (*tree) is
+ * to be freed, too.                                                                              */
+PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree)
+{
+    perf_work_sum_ *sum;
+    uint32_t        i, room;
+
+    *tree = perf_tree_make_(perf_registry_get_());
+    if (!*tree)
+        return PERF_NULL_;
+    room = (*tree)->count;                      /* it may grow                                    */
+    sum = perf_works_of_(*tree);
+    if (!sum)
+        return PERF_NULL_;
     for (i = 0; i < room; i++)                  /* which is not needed: where its sum is          */
         (*tree)->node[i].size = i;
     perf_tree_sort_(*tree);
@@ -1731,8 +1821,8 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
 
     for (i = 1; sums && i < tree->count; i++) {
         one = &sums[tree->node[i].size];
-        scaled += one->scaled;
-        missed += one->missed;
+        scaled += one->scaled[0];
+        missed += one->missed[0];
         if (!(perf_work_calls_(one) > 0.0))
             continue;
         if (!titles++)
@@ -1760,12 +1850,14 @@ PERF_COLD_FN_ void perf_put_work_path_(perf_out_ *o, const perf_tree_ *tree, uin
 PERF_COLD_FN_ void perf_put_work_json_(perf_out_ *o, const perf_work_sum_ *sum)
 {
     static const char *const keys[] = {",\"instructions\":", ",\"cycles\":", ",\"ipc\":"};
+    static const char *const more[] = {",\"llc_misses\":", ",\"branch_misses\":",
+                                       ",\"front_end_stalls\":"};
     double                   figure[3];
     int                      i;
 
     perf_put_number_(o, ",\"calls\":", perf_work_calls_(sum), 0);
-    perf_put_number_(o, ",\"scaled\":", sum->scaled, 0);
-    perf_put_number_(o, ",\"missed\":", sum->missed, 0);
+    perf_put_number_(o, ",\"scaled\":", sum->scaled[0], 0);
+    perf_put_number_(o, ",\"missed\":", sum->missed[0], 0);
     perf_work_figures_(sum, figure);
     for (i = 0; i < 3; i++) {
         perf_put_(o, keys[i]);
@@ -1774,6 +1866,10 @@ PERF_COLD_FN_ void perf_put_work_json_(perf_out_ *o, const perf_work_sum_ *sum)
         else
             perf_put_fixed_(o, figure[i], 3);
     }
+    for (i = 0; i < PERF_LOST_; i++)
+        if (sum->calls[PERF_WORK_EVIDENCE_ + i] > 0.0)
+            perf_put_number_(o, more[i], sum->count[PERF_WORK_EVIDENCE_ + i] /
+                                         sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
 }
 
 PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
@@ -1818,6 +1914,94 @@ PERF_COLD_FN_ void perf_works_forget_(void)
     PERF_SET_(&perf_works_v1_.period, perf_works_v1_.period + 1);
 }
 
+/* ---- evidence for the diagnosis ---- */
+
+/* Cycles that `count` of a cause has cost, where so many instructions and cycles were counted.
+ * 180 a miss of the last cache, 20 a wrong guess: FreeBSD's pmcstudy(8), for Intel's Sandy Bridge.
+ * That is a bound from above, as misses overlap.  Another one: four instructions leave a cycle that
+ * is not lost (Yasin, A Top-Down Method for Performance Analysis, ISPASS 2014).
+ * Misses count below one instruction a cycle (Gregg, CPU Utilization is Wrong, 2017).            */
+PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instructions, double cycles)
+{
+    static const double each[PERF_LOST_] = {180, 20, 1};
+    const double        left = cycles - instructions / 4;
+    double              lost = count * each[cause];
+
+    if (cause == 0 && instructions >= cycles)
+        return 0;
+    if (lost > left)
+        lost = left;
+    return lost > 0 ? lost : 0;
+}
+
+/* Is the node the one above, or below it? */
+PERF_COLD_FN_ int perf_work_is_below_(const perf_tree_ *tree, uint32_t node, uint32_t above)
+{
+    while (node && node != above)
+        node = tree->node[node].parent;
+    return node != 0;
+}
+
+/* What a cause has cost in the unit's scopes.  own[]: each scope without what it calls.          */
+PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own, uint32_t nodes,
+                                    const perf_work_sum_ *unit, int cause)
+{
+    const int  which = PERF_WORK_EVIDENCE_ + cause;
+    perf_lost *lost = &e->counted.lost[cause];
+    double     all = 0.0, most = 0.0;
+    uint32_t   i;
+
+    lost->share = lost->per_1000 = lost->ipc = PERF_NAN_;
+    lost->in = "";
+    if (!(unit->calls[which] > 0.0))
+        return;
+    for (i = 1; i < nodes; i++) {
+        const double *count = own[i].count;
+        const double  cycles = count[PERF_WORK_CYCLES_];
+        const double  cost = perf_work_cost_(cause, count[which], count[PERF_WORK_INSTRUCTIONS_],
+                                             cycles);
+        if (!(cost > 0.0) || !(count[PERF_WORK_INSTRUCTIONS_] > 0.0) ||
+            !perf_work_is_below_(e->tree, i, e->unit))
+            continue;
+        all += cost;
+        if (cost <= most)
+            continue;
+        most = cost;
+        e->lost_in[cause] = i;
+        lost->in = perf_work_name_(e->tree, i);
+        lost->ipc = count[PERF_WORK_INSTRUCTIONS_] / cycles;
+        lost->per_1000 = 1000.0 * count[which] / count[PERF_WORK_INSTRUCTIONS_];
+    }
+    lost->share = all / unit->count[PERF_WORK_CYCLES_];
+    e->lost_there[cause] = most / unit->count[PERF_WORK_CYCLES_];
+}
+
+/* What the processor counted in a unit; nothing where it has not counted eight calls of it. */
+PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
+{
+    const uint32_t  nodes = e->tree ? e->tree->count : 0;
+    perf_work_sum_ *own = nodes ? perf_works_of_(e->tree) : PERF_NULL_, unit;
+    uint32_t        i;
+    int             which;
+
+    (void)total_ns;
+    if (!own)
+        return;
+    unit = own[e->unit];
+    for (i = 1; i < nodes; i++)                 /* callers come before what they call             */
+        for (which = 0; which < PERF_WORK_COUNTS_; which++)
+            own[e->tree->node[i].parent].count[which] -= own[i].count[which];
+    if (unit.calls[PERF_WORK_CYCLES_] >= 8.0 && unit.count[PERF_WORK_INSTRUCTIONS_] > 0.0 &&
+        unit.count[PERF_WORK_CYCLES_] > 0.0) {
+        e->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_WORK_CYCLES_]);
+        e->counted.scaled = PERF_CAST_(uint64_t, unit.scaled[unit.scaled[1] > unit.scaled[0]]);
+        e->counted.ipc = unit.count[PERF_WORK_INSTRUCTIONS_] / unit.count[PERF_WORK_CYCLES_];
+        for (which = 0; which < PERF_LOST_; which++)
+            perf_works_lost_(e, own, nodes, &unit, which);
+    }
+    PERF_FREE(own);
+}
+
 /* ---- on and off ---- */
 
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
@@ -1833,6 +2017,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     if (status == PERF_OK) {
         g->source.report = perf_put_works_;
         g->source.reset = perf_works_forget_;
+        g->source.evidence = perf_works_tell_;
         PERF_REL_(&g->sink, perf_works_sink_());
     }
     perf_unlock_(r);

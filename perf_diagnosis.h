@@ -32,7 +32,8 @@ PERF_BEGIN_DECLS
 typedef struct perf_diagnosis {
     perf_bound_by bound;
     double        share[PERF_BY_ALL_];       /* of the unit's time, at least so much; UNKNOWN: */
-                                /* off the processor for a reason that nothing recorded says      */
+                                /* off the processor for a reason that nothing recorded says;     */
+                                /* CACHE_MISSES to FRONT_END: an estimate, a part of CPU          */
     char          unit[128];    /* the outermost scope that repeats                               */
     uint64_t      calls;        /* of the unit                                                    */
     double        mean_ns;
@@ -44,6 +45,7 @@ typedef struct perf_diagnosis {
     double        overlapped;   /* the same, if it ran beside the rest                            */
     const char   *advice;       /* what usually helps                                             */
     char          verify[224];  /* the command that would accept it: OLD, NEW, PROGRAM are yours  */
+    perf_counted  counted;      /* of the unit                                                    */
 } perf_diagnosis;
 
 /* Any thread; reads /proc.  PERF_ENODATA: nothing that repeats was recorded; PERF_EINVAL: NULL;
@@ -317,22 +319,42 @@ PERF_FN perf_bound_by perf_look_shown_by_(perf_bound_by bound)
     return bound == PERF_BY_LAUNCHES ? PERF_BY_CPU : bound;
 }
 
-/* Where most of it is, and what it would bring if it vanished. */
-PERF_COLD_FN_ void perf_look_place_(perf_look_ *k, perf_diagnosis *d)
+/* The node that shows a bound, and *part of the unit's time that it spends so. */
+PERF_COLD_FN_ uint32_t perf_look_shown_(const perf_look_ *k, const perf_evidence_ *e,
+                                        const perf_diagnosis *d, double *part)
 {
     const perf_bound_by shown_by = perf_look_shown_by_(d->bound);
-    const double        units = PERF_CAST_(double, k->tree->node[k->unit].calls);
-    perf_out_           o = perf_out_open_(d->where, sizeof d->where);
-    double              all, part = 0;
-    uint32_t            where = perf_look_where_(k, shown_by, &all);
+    double              all, self = 0;
+    uint32_t            where;
 
+    if (d->bound >= PERF_BY_CACHE_MISSES)
+        where = e->lost_in[d->bound - PERF_BY_CACHE_MISSES];
+    else
+        where = perf_look_where_(k, shown_by, &all);
     if (where)
-        part = PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total;
-    if (shown_by == PERF_BY_MEMORY && part < d->share[shown_by] / 2)
+        self = PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total;
+    *part = self;
+    if (d->bound >= PERF_BY_CACHE_MISSES) {
+        *part = e->lost_there[d->bound - PERF_BY_CACHE_MISSES] * d->share[PERF_BY_CPU];
+        if (*part > self)
+            *part = self;
+    }
+    if (shown_by == PERF_BY_MEMORY && *part < d->share[shown_by] / 2)
         where = 0;                              /* faults: no scope is known to have made them    */
+    return where;
+}
+
+/* Where most of it is, and what it would bring if it vanished. */
+PERF_COLD_FN_ void perf_look_place_(perf_look_ *k, const perf_evidence_ *e, perf_diagnosis *d)
+{
+    const double units = PERF_CAST_(double, k->tree->node[k->unit].calls);
+    perf_out_    o = perf_out_open_(d->where, sizeof d->where);
+    double       part;
+    uint32_t     where = perf_look_shown_(k, e, d, &part);
+
     if (!where) {
         where = k->unit;
-        part = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[shown_by];
+        part = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[perf_look_shown_by_(d->bound)];
     }
     if (part > 0.999)
         part = 0.999;
@@ -352,15 +374,22 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     perf_evidence_ e = PERF_ZERO;
     perf_out_      o = perf_out_open_(d->unit, sizeof d->unit);
     double         device = 0, copies = 0;
+    int            i;
 
     perf_put_(&o, perf_look_name_(k, k->unit));
     perf_look_baseline_(k, d);
     perf_look_threads_(k, &device, &copies);
     perf_look_shares_(k, d);
     PERF_LIBC_(memcpy)(e.share, d->share, sizeof e.share);
+    e.tree = k->tree;
+    e.unit = k->unit;
     perf_look_device_(k, &e, device, copies);
     d->bound = perf_bound_decide_(&e);
-    perf_look_place_(k, d);
+    d->counted = e.counted;
+    for (i = 0; i < PERF_LOST_ && e.counted.calls; i++)
+        if (e.counted.lost[i].share > 0)
+            d->share[PERF_BY_CACHE_MISSES + i] = e.counted.lost[i].share * d->share[PERF_BY_CPU];
+    perf_look_place_(k, &e, d);
     d->advice = perf_by_words_(d->bound, 1);
     perf_look_verify_(k->registry, d);
 }
@@ -488,6 +517,65 @@ PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r)
     }
 }
 
+/* "IPC 0.12, 31.0 a 1,000 instructions in walk": what the answer is based on.  Nothing was counted,
+ * or the answer is none of the processor's: nothing.                                             */
+PERF_COLD_FN_ void perf_put_because_(perf_out_ *o, const perf_diagnosis *d)
+{
+    const perf_lost *lost = &d->counted.lost[0];
+
+    if (!d->counted.calls || (d->bound != PERF_BY_CPU && d->bound < PERF_BY_CACHE_MISSES))
+        return;
+    if (d->bound == PERF_BY_CPU) {
+        perf_put_number_(o, ", IPC ", d->counted.ipc, 2);
+        return;
+    }
+    lost += d->bound - PERF_BY_CACHE_MISSES;
+    perf_put_number_(o, ", IPC ", lost->ipc, 2);
+    perf_put_number_(o, ", ", lost->per_1000, 1);
+    perf_put_(o, d->bound == PERF_BY_FRONT_END ? " lost cycles" : " misses");
+    perf_put_(o, " a 1,000 instructions in ");
+    (void)perf_put_cut_(o, lost->in, 40);
+}
+
+/* "counted: IPC 0.42; cache misses about 58 % of the cycles (most in walk: IPC 0.12, 31.0 a 1,000
+ * instructions), branch misses about 1 % ...": below the line of the bound.                      */
+PERF_COLD_FN_ void perf_put_counts_line_(perf_out_ *o, const perf_diagnosis *d)
+{
+    static const char *const each[PERF_LOST_] = {", at 180 cycles", ", at 20 cycles", ""};
+    const perf_lost         *lost;
+    int                      i, some = 0;
+
+    if (!d->counted.calls)
+        return;
+    perf_put_number_(o, "counted: IPC ", d->counted.ipc, 2);
+    for (i = 0; i < PERF_LOST_; i++) {
+        lost = &d->counted.lost[i];
+        if (perf_is_nan_(lost->share))
+            continue;
+        perf_put_(o, some++ ? ", " : "; of the cycles about ");
+        perf_put_fixed_(o, lost->share * 100, 0);
+        perf_put_(o, " % ");
+        perf_put_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, PERF_BY_CACHE_MISSES + i)));
+        if (lost->share < 0.005)
+            continue;
+        perf_put_(o, " (most in ");
+        (void)perf_put_cut_(o, lost->in, 40);
+        perf_put_number_(o, ": IPC ", lost->ipc, 2);
+        perf_put_number_(o, ", ", lost->per_1000, 1);
+        perf_put_(o, " a 1,000 instructions");
+        perf_put_(o, each[i]);
+        perf_put_char_(o, ')');
+    }
+    if (d->counted.calls < d->calls)
+        perf_put_number_(o, "; calls that were counted: ", PERF_CAST_(double, d->counted.calls), 0);
+    if (d->counted.scaled) {
+        perf_put_number_(o, "; scaled up, as others had the counters: ",
+                         PERF_CAST_(double, d->counted.scaled), 0);
+        perf_put_(o, " calls");
+    }
+    perf_put_char_(o, '\n');
+}
+
 /* "cpu (of step, 100 calls)", for the table and the line of the GPU. */
 PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf_diagnosis *d)
 {
@@ -500,13 +588,49 @@ PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf
     (void)perf_put_cut_(o, d->unit, 60);
     perf_put_(o, ", ");
     perf_put_u64_(o, d->calls);
-    perf_put_(o, " calls)");
+    perf_put_(o, " calls");
+    perf_put_because_(o, d);
+    perf_put_char_(o, ')');
 }
 
 PERF_COLD_FN_ void perf_put_json_text_(perf_out_ *o, const char *key, const char *text)
 {
     perf_put_(o, key);
     perf_put_json_(o, text ? text : "");
+}
+
+/* A number, or null where it is NaN. */
+PERF_COLD_FN_ void perf_put_json_known_(perf_out_ *o, const char *key, double value)
+{
+    perf_put_(o, key);
+    if (perf_is_nan_(value))
+        perf_put_(o, "null");
+    else
+        perf_put_fixed_(o, value, 6);
+}
+
+/* Nothing where nothing was counted. */
+PERF_COLD_FN_ void perf_put_counts_json_(perf_out_ *o, const perf_counted *c)
+{
+    int i;
+
+    if (!c->calls)
+        return;
+    perf_put_(o, ",\"counted\":{\"calls\":");
+    perf_put_u64_(o, c->calls);
+    perf_put_(o, ",\"scaled\":");
+    perf_put_u64_(o, c->scaled);
+    perf_put_json_known_(o, ",\"ipc\":", c->ipc);
+    for (i = 0; i < PERF_LOST_; i++) {
+        perf_put_char_(o, ',');
+        perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, PERF_BY_CACHE_MISSES + i)));
+        perf_put_json_known_(o, ":{\"share\":", c->lost[i].share);
+        perf_put_json_known_(o, ",\"per_1000\":", c->lost[i].per_1000);
+        perf_put_json_known_(o, ",\"ipc\":", c->lost[i].ipc);
+        perf_put_json_text_(o, ",\"in\":", c->lost[i].in);
+        perf_put_char_(o, '}');
+    }
+    perf_put_char_(o, '}');
 }
 
 PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *d)
@@ -529,6 +653,8 @@ PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *
     }
     perf_put_(o, ",\"share\":{");
     for (i = 0; i < PERF_BY_ALL_; i++) {
+        if (i >= PERF_BY_CACHE_MISSES && !d->counted.calls)
+            break;
         if (i > 0)
             perf_put_char_(o, ',');
         perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
@@ -543,6 +669,7 @@ PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *
     perf_put_number_(o, ",\"overlapped\":", d->overlapped, 3);
     perf_put_json_text_(o, ",\"advice\":", d->advice);
     perf_put_json_text_(o, ",\"verify\":", d->verify);
+    perf_put_counts_json_(o, &d->counted);
     perf_put_(o, ",\"threads\":[");
     perf_put_json_threads_(o, perf_registry_get_());
     perf_put_(o, "]}");
@@ -633,6 +760,7 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int form)
     } else {
         perf_put_unit_(o, &d);
         perf_put_shares_(o, &d);
+        perf_put_counts_line_(o, &d);
         perf_put_advice_(o, &d);
         perf_put_threads_(o, perf_registry_get_());
     }

@@ -1,5 +1,6 @@
 # perf_bound.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_bound.h; cython/README.md shows the use.
+from libc.stdint cimport uint64_t
 from perfh.perf_base cimport *
 from perfh.perf_calibration cimport *
 from perfh.perf_clock cimport *
@@ -18,5 +19,20 @@ cdef extern from "perf_bound.h" nogil:
         PERF_BY_COPIES
         PERF_BY_SYNCS
         PERF_BY_LAUNCHES
+        PERF_BY_CACHE_MISSES
+        PERF_BY_BRANCH_MISSES
+        PERF_BY_FRONT_END
+
+    ctypedef struct perf_lost:
+        double share
+        double per_1000
+        double ipc
+        const char *in_
+
+    ctypedef struct perf_counted:
+        uint64_t calls
+        uint64_t scaled
+        double ipc
+        perf_lost lost[3]
 
     const char *perf_diagnosis_text(perf_bound_by bound) noexcept

@@ -21,7 +21,7 @@ cdef extern from "perf_diagnosis.h" nogil:
 
     ctypedef struct perf_diagnosis:
         perf_bound_by bound
-        double share[10]
+        double share[13]
         char unit[128]
         uint64_t calls
         double mean_ns
@@ -35,5 +35,6 @@ cdef extern from "perf_diagnosis.h" nogil:
         double overlapped
         const char *advice
         char verify[224]
+        perf_counted counted
 
     perf_status perf_diagnose(perf_diagnosis *d) noexcept

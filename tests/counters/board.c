@@ -12,6 +12,8 @@ PERF_BENCH(fourteen)
 #else
 #include "check.h"
 #include "perf_counters.h"
+#define PERF_DIAGNOSIS 1
+#include "perf_diagnosis.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -337,6 +339,44 @@ static void scopes(void)
     CHECK(by_program < 0.9 * by_kernel, "no system call any more");
 }
 
+/* Plain arithmetic, one instruction a cycle, and no counter of misses: cpu, and no word on memory.
+ * In a child of its own, so that nearly all of its life is in the steps. */
+static void diagnosis(void)
+{
+    perf_counters_opts opts = {0, 0, 0, 0, 1};
+    perf_report_opts   lines = PERF_ZERO;
+    static char        text[8000], *line;
+    perf_counters      c;
+    perf_diagnosis     d;
+    int                step, i, status = -1;
+    pid_t              child = fork();
+
+    if (child) {
+        (void)waitpid(child, &status, 0);
+        CHECK(!status, "status %#x", status);
+        return;
+    }
+    perf_reset();
+    c = perf_counters_open(&opts);
+    CHECK(perf_counters_start(&c) == PERF_OK, "start");
+    for (step = 0; step < 20; step++) {
+        PERF_SCOPE("step");
+        for (i = 0; i < 10; i++)
+            loop_of_six();
+    }
+    CHECK(perf_diagnose(&d) == PERF_OK, "a diagnosis");
+    lines.view = PERF_VIEW_DIAGNOSIS;
+    (void)perf_report_text(text, sizeof text, &lines);
+    CHECK(d.bound == PERF_BY_CPU && d.counted.calls == 20, "%s", perf_diagnosis_text(d.bound));
+    CHECK(within(d.counted.ipc, 1.0, 0.01), "IPC %g", d.counted.ipc);
+    CHECK(d.counted.lost[0].share != d.counted.lost[0].share, "this board has no cache misses");
+    CHECK(!strstr(text, "misses"), "and none are invented");
+    for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        printf("board: %s\n", line);
+    fflush(stdout);
+    _exit(check_done());
+}
+
 int main(void)
 {
     int failed;
@@ -352,6 +392,7 @@ int main(void)
     race_of_three();
     program_of_benchmarks();
     scopes();
+    diagnosis();
     failed = check_done();
     printf("board: %s\n", failed ? "failed" : "passed");
     fflush(stdout);

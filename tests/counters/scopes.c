@@ -27,10 +27,10 @@ uint64_t planted_pmc(uint32_t index);           /* PERF_PMC_ */
     } while (0)
 
 enum { MOST = 1024, THREADS = 64 };
-static int      refuse, refuse_cycles, planted;
+static int      refuse, refuse_cycles, planted, with_branches;
 static int      is_ours[MOST];                  /* planted descriptors */
 static uint64_t value[2], enabled, running, reads, pmcs;
-static struct perf_event_mmap_page *page[2];
+static struct perf_event_mmap_page *page[3];      /* instructions, cycles, branch misses */
 static char     report[100000];
 
 /* A page as the kernel's, in memory that both map. */
@@ -61,7 +61,9 @@ long syscall(long number, ...)
     va_end(a);
     if (number == SYS_perf_event_open) {
         attr = (struct perf_event_attr *)x[0];
-        if (attr->type == PERF_TYPE_HARDWARE && attr->read_format == 11) {
+        if (attr->read_format == 11 && attr->config == PERF_COUNT_HW_BRANCH_MISSES && with_branches)
+            return plants(2);
+        if (attr->type == PERF_TYPE_HARDWARE && attr->read_format == 11 && attr->config < 2) {
             const int cycles = attr->config == PERF_COUNT_HW_CPU_CYCLES;
             if (!attr->exclude_kernel || !attr->exclude_hv || attr->inherit || x[1])
                 abort();                        /* not of this thread's own code alone */
@@ -375,6 +377,37 @@ static void read_by_program(void)
     end(&c);
 }
 
+/* A counter of the second group, which is evidence for the diagnosis: no read(), too. */
+static void evidence_by_program(void)
+{
+    perf_counters c = begin();
+    uint64_t      before;
+    int           i;
+
+    {
+        PERF_SCOPE("opens");
+    }
+    for (i = 0; i < 3; i++) {
+        page[i]->index = (uint32_t)(1 + i);
+        page[i]->capabilities = 4;
+        page[i]->pmc_width = 48;
+        page[i]->time_enabled = enabled;
+        page[i]->time_running = running;
+    }
+    before = reads;
+    pmcs = 1;
+    {
+        PERF_SCOPE("wild");
+        page[0]->offset += 1000;
+        page[2]->offset += 20;
+    }
+    CHECK(reads == before && pmcs == 7, "%d reads, %d of the page", (int)(reads - before), (int)pmcs);
+    CHECK_NEAR(figure("[\"wild\"]", "\"instructions\":"), 1000.0);
+    CHECK_NEAR(figure("[\"wild\"]", "\"branch_misses\":"), 20.0);
+    CHECK(!strstr(strstr(report, "[\"wild\"]"), "llc_misses"), "nobody counts them: %s", report);
+    end(&c);
+}
+
 static void refused(void)
 {
     perf_counters c = begin();
@@ -437,6 +470,8 @@ int main(int argc, char **argv)
     planted = 1;
     alone(scaled);
     alone(read_by_program);
+    with_branches = 1;
+    alone(evidence_by_program);
     planted = 0;
     refuse_cycles = EBUSY;
     alone(without_cycles);
