@@ -69,7 +69,7 @@ if pkg-config --exists jansson; then                # with perf-ab, which must b
     try 'with perf-ab: install' cmake --install "$work/build"
     try 'perf-ab runs' "$work/usr/bin/perf-ab" --version
 fi
-try 'meson: setup' meson setup -Dtests=disabled -Dperf_ab=$tools --prefix="$work/meson" \
+try 'meson: setup' env CFLAGS=-O0 meson setup -Dtests=disabled -Dperf_ab=$tools --prefix="$work/meson" \
     "$work/build-meson" "$root"
 try 'meson: install' meson install -C "$work/build-meson"
 for prefix in usr meson; do
