@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How many instructions does one record cost, with its loop?  callgrind counts them exactly: no
-clock, no noise.  Two loop lengths are compared, so that everything else cancels.
+clock, no noise.  Each loop is a function of its own, so that one run counts them all.
 usage: instructions.py SOURCE_ROOT      exit status 77 (skipped) without valgrind, 1 if CI=true"""
 import os
 import re
@@ -13,31 +13,26 @@ PROGRAM = r"""
 #include "perf_stats.h"
 #include <stdlib.h>
 static perf_hist fixed;
-static uint64_t v[65536];
-int main(int argc, char **argv)
+static perf_hist *small, *wide;
+static uint64_t v[COUNT];
+LOOPS
+int main(void)
 {
-    long n = atol(argv[1]) * 65536, i;
+    long i;
     uint64_t x = 88172645463325252u, mem[4000];
     perf_hist_opts o = PERF_ZERO;
-    perf_hist *small, *wide;
-    (void)argc;
     o.bits = 6;
     small = perf_hist_init(mem, sizeof mem, &o);
     o.counter_bytes = 8;
     wide = perf_hist_init(malloc(perf_hist_bytes(&o)), perf_hist_bytes(&o), &o);
-    for (i = 0; i < 65536; i++) {
+    for (i = 0; i < COUNT; i++) {
         x ^= x << 13; x ^= x >> 7; x ^= x << 17;
         v[i] = 1000 + x % 50000;
         perf_hist_add(&fixed, v[i]);
         perf_hist_add_own(small, v[i]);
         perf_hist_add_own(wide, v[i]);
     }
-    for (i = 0; i < n; i += 65536) {
-        long j;
-        switch (atoi(argv[2])) {
-LOOPS
-        }
-    }
+CALLS
     return perf_hist_count(&fixed) == 0 || perf_hist_count(small) == 0 || perf_hist_count(wide) == 0;
 }
 """
@@ -49,19 +44,34 @@ RECORDS = [
     ("perf_hist_add(wide, v[j])", 40),
     ("perf_hist_add(small, v[j])", 40),
 ]
-LOOPS = "\n".join(f"        case {i}:\n            for (j = 0; j < 65536; j++)\n"
-                  f"                {record};\n            break;"
-                  for i, (record, _) in enumerate(RECORDS))
+COUNT = 65536
+LOOP = """
+static void __attribute__((noinline)) record_%d(perf_hist *small, perf_hist *wide)
+{
+    long j;
+    (void)small, (void)wide;
+    for (j = 0; j < COUNT; j++)
+        %s;
+}
+"""
+LOOPS = "".join(LOOP % (i, record) for i, (record, _) in enumerate(RECORDS))
+CALLS = "".join(f"    record_{i}(small, wide);\n" for i in range(len(RECORDS)))
 BUILDS = [["-O2"], ["-O3"], ["-O2", "-march=haswell"], ["-O3", "-march=haswell"]]
 
 
-def count(program, loops, which):
-    with tempfile.NamedTemporaryFile() as out:
-        run = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out.name, program, str(loops),
-             str(which)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
-    return int(re.search(r"Collected : (\d+)", run.stdout).group(1))
+def counts(program):
+    """The instructions of each loop, and of what it calls, by the profile that callgrind writes: lines
+    of a function's own cost and of its calls' cost end with the number."""
+    with tempfile.NamedTemporaryFile(mode="r") as out:
+        subprocess.run(["valgrind", "--tool=callgrind", "--compress-strings=no", "--callgrind-out-file=" + out.name,
+                        program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+        profile = out.read()
+    found = [0] * len(RECORDS)
+    for function in re.split(r"^fn=", profile, flags=re.M)[1:]:
+        which = re.match(r"record_(\d+)", function)
+        if which:
+            found[int(which[1])] += sum(int(n) for n in re.findall(r"^[-+*\d]+ (\d+)$", function, re.M))
+    return found
 
 
 def main():
@@ -76,11 +86,10 @@ def main():
         for compiler in compilers:
             rows = [[] for _ in RECORDS]
             for flags in BUILDS if os.uname().machine == "x86_64" else BUILDS[:2]:
-                subprocess.run([compiler, *flags, "-std=c99", "-I", root, "-x", "c", "-", "-o", exe],
-                               input=PROGRAM.replace("LOOPS", LOOPS), text=True, check=True)
-                for which, row in enumerate(rows):
-                    # The run that records more often, less the one that records less often.
-                    row.append((count(exe, 4, which) - count(exe, 2, which)) / (2 * 65536))
+                subprocess.run([compiler, *flags, "-std=c99", f"-DCOUNT={COUNT}", "-I", root, "-x", "c", "-", "-o", exe],
+                               input=PROGRAM.replace("LOOPS", LOOPS).replace("CALLS", CALLS), text=True, check=True)
+                for row, all_of_it in zip(rows, counts(exe)):
+                    row.append(all_of_it / COUNT)
             for (record, most), row in zip(RECORDS, rows):
                 ok = max(row) <= most + 0.1
                 passed, failed = passed + ok, failed + (not ok)
