@@ -24,12 +24,12 @@ for view in 1 table tree csv json; do
     try "PERF_REPORT=$view is known" sh -c '! grep -q "is none of" view'
 done
 printf '#define PERF_AT_EXIT 1\n#define PERF_DIAGNOSIS 0\n#include "perf.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' >without.c
-try "compiles without the five lines" gcc -O2 -I"$root" without.c -o without
+try "compiles without the five lines" gcc -O0 -I"$root" without.c -o without
 PERF_REPORT=diagnosis ./without 2>without.txt
 try "what is not there says what to do" grep -q 'one file has to define PERF_DIAGNOSIS' without.txt
 for header in perf_memory.h perf_diagnosis.h perf_report.h perf_bound.h perf_proc.h perf_trace.h; do
     printf '#define PERF_AT_EXIT 1\n#include "%s"\n#include "perf.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' "$header" >first.c
-    try "PERF_AT_EXIT above $header" gcc -O2 -Wall -Wextra -Werror -I"$root" first.c -o first
+    try "PERF_AT_EXIT above $header" gcc -O0 -Wall -Wextra -Werror -I"$root" first.c -o first
     PERF_REPORT=diagnosis ./first 2>first.txt
     try "and it has the five lines" grep -q '^diagnosis: no scope' first.txt
 done
@@ -73,8 +73,8 @@ int main(void)
     return wait(&status) < 0 || status;
 }
 C
-try 'a program that only marks' gcc -O2 -I"$root" main.c marks.c -o marks
-try 'one that switches recording and forks' gcc -O2 -I"$root" reads.c marks.c -o reads
+try 'a program that only marks' gcc -O0 -I"$root" main.c marks.c -o marks
+try 'one that switches recording and forks' gcc -O0 -I"$root" reads.c marks.c -o reads
 for of in marks reads; do
     try "$of: silent" test -z "$("./$of" 2>&1)"
     try "$of: silent at 0" test -z "$(PERF_REPORT=0 "./$of" 2>&1)"
@@ -87,7 +87,7 @@ try 'PERF_TRACE_STREAM without its header' \
     test "$(PERF_TRACE_STREAM=s ./program 2>&1)" = \
     'perf.h: PERF_TRACE_STREAM needs perf_trace.h in the file with PERF_AT_EXIT 1'
 printf '#define PERF_AT_EXIT 1\n#include "perf_trace.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' >stream.c
-try 'with its header' gcc -O2 -I"$root" stream.c -o stream
+try 'with its header' gcc -O0 -I"$root" stream.c -o stream
 try 'nothing is said' test -z "$(PERF_TRACE_STREAM=s ./stream 2>&1)"
 PERF_RUN_LABEL=1 PERF_PLACEMENT=xx PERF_AB=perf-ab PERF_REPORT=1 ./program 2>said
 try 'variables of results, perf-ab and perfh are known' sh -c '! grep -q "is none of" said'

@@ -10,7 +10,7 @@
 
 #define THREADS 64
 #if defined(__SANITIZE_THREAD__)
-#define ROUNDS 150
+#define ROUNDS 50
 #else
 #define ROUNDS 1500
 #endif

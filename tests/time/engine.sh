@@ -136,8 +136,8 @@ both()
 }
 
 both -O0 ''
-both '-O2 -flto' ''
-both '-O2 -fPIC' -shared-libgcc
+both '-O1 -flto' ''
+both '-O0 -fPIC' -shared-libgcc
 both '-O2 -ffunction-sections -fdata-sections' -Wl,--gc-sections
 text=$(size alone.o | awk 'END { print $1 }')
 whole=$(size whole.o | awk 'END { print $1 }')

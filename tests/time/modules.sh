@@ -25,19 +25,19 @@ program()
 
 module a gcc -O2
 module b 'g++ -x c++' -O0
-module c clang '-O2 -ftls-model=global-dynamic'
+module c clang '-O1 -ftls-model=global-dynamic'
 program gcc -O2
 program clang -O0
-program gcc '-O2 -flto'
-program gcc '-O2 -ffunction-sections -Wl,--gc-sections -s'
-module a gcc '-O2 -flto -Wl,--gc-sections'
-module b clang '-O2 -s'
-module c gcc "-O2 -Wl,--version-script=$here/modules.map"
-program gcc -O2
+program gcc '-O1 -flto'
+program gcc '-O1 -ffunction-sections -Wl,--gc-sections -s'
+module a gcc '-O1 -flto -Wl,--gc-sections'
+module b clang '-O0 -s'
+module c gcc "-O0 -Wl,--version-script=$here/modules.map"
+program gcc -O0
 if command -v musl-gcc >/dev/null; then
-    module a musl-gcc -O2
-    module b musl-gcc -O2
-    module c musl-gcc -O2
-    program musl-gcc -O2
+    for letter in a b c; do
+        module $letter musl-gcc -O0
+    done
+    program musl-gcc -O0
 fi
 finish

@@ -91,7 +91,7 @@ def main():
             with open(out, encoding="utf-8") as f:
                 return functions(f.read())
 
-    for options in (["-O2"], ["-O3"], ["-O2", "-fPIC"], ["-O3", "-march=haswell"]):
+    for options in (["-O2"], ["-O3", "-fPIC"], ["-O3", "-march=haswell"]):
         found = assembly(options)
         for name in ("loop_bench", "loop_ab", "loop_race"):
             tried += 1
@@ -110,7 +110,7 @@ def main():
                     failed += 1
                     print("FAILED:", compiler, *options, name, "has no vectors: compiled for size?")
     print(tried, "checks,", failed, "failed")
-    return 1 if failed or tried < 38 else 0
+    return 1 if failed or tried < 35 else 0
 
 
 if __name__ == "__main__":

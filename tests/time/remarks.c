@@ -462,11 +462,11 @@ int main(void)
     values();
     fibers();
     depths();
-    for (; seed < 200; seed++)
+    for (; seed < 80; seed++)
         walk(seed);
-    for (seed = 1; seed < 30; seed++)
+    for (seed = 1; seed < 15; seed++)
         recursive(seed);
-    for (seed = 1; seed < 60; seed++)
+    for (seed = 1; seed < 24; seed++)
         forgotten(seed);
     short_lived();
     moved();

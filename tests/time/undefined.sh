@@ -5,7 +5,7 @@ need clang
 start_work
 cd "$work"
 for t in trace remarks; do
-    try "$t compiles" clang -std=c99 -O1 -fsanitize=undefined -fno-sanitize-recover=all -I"$root" -I"$root/tests" -pthread \
+    try "$t compiles" clang -std=c99 -O0 -fsanitize=undefined -fno-sanitize-recover=all -I"$root" -I"$root/tests" -pthread \
         "$root/tests/time/$t.c" -o "$t"
     try "$t" "./$t"
 done
