@@ -102,8 +102,7 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
     uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
 
     for (i = 0; i < n; i += sizeof(perf_event_)) {
-        perf_event_ *from = PERF_CAST_(
-            perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
+        perf_event_ *from = &t->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
         e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
         e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }

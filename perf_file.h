@@ -175,7 +175,7 @@ PERF_BEGIN_DECLS
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
  *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
- *   perf_claim_  atomic: compare and swap
+ *   perf_claim_  atomic: compare and swap; perf_sort_  sorts an array
  *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
@@ -256,6 +256,24 @@ PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
     (void)bytes;
     PERF_FREE(p);
 #endif
+}
+
+#define PERF_SORT_BYTES_ 160
+/* Shell sort of n items of `size` bytes, PERF_SORT_BYTES_ at most: no recursion, no <stdlib.h>. */
+PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
+                              int (*before)(const void *, const void *, const void *),
+                              const void *with)
+{
+    char  *item = PERF_CAST_(char *, items), moved[PERF_SORT_BYTES_];
+    size_t gap, i, k;
+
+    for (gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (i = gap; i < n; i++) {
+            PERF_LIBC_(memcpy)(moved, item + i * size, size);
+            for (k = i; k >= gap && before(moved, item + (k - gap) * size, with); k -= gap)
+                PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
+            PERF_LIBC_(memcpy)(item + k * size, moved, size);
+        }
 }
 
 typedef struct perf_file_ {

@@ -1312,7 +1312,7 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     iv->version = perf_hlog_open_(&s, text, at, end);
     st = perf_hlog_pass_(&s, &t, iv);
     iv->count = t.count;
-    if (st == PERF_OK && into && t.count > PERF_HIST_MOST_ - held)
+    if (st == PERF_OK && into && (t.count + held) >> 63)
         st = PERF_ERANGE;
     *error_at = at;
     if (st == PERF_EFORMAT)

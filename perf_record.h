@@ -833,8 +833,8 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
         for (i = 0; i < bytes; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + i, perf_event_at_(t, (t->ring_head - sizeof(perf_event_) - i) &
-                                                         (size - 1)), sizeof(perf_event_));
+            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, t->ring) + ((t->ring_head -
+                                       sizeof(perf_event_) - i) & (size - 1)), sizeof(perf_event_));
         r->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
         PERF_ADD_(r->retired_lost, bytes / sizeof(perf_event_));

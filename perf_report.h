@@ -1044,36 +1044,32 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
 }
 
 /* What has been recorded so far. */
-PERF_COLD_FN_ void perf_snapshot_read_(perf_snapshot_ *s, perf_registry_ *r)
-{
-    perf_sources_collect_(r);
-    s->losses = perf_losses_sum_(r);
-    if (perf_lock_(r)) {
-        s->spent = r->spent;
-        perf_unlock_(r);
-    }
-    s->spent = perf_spent_since_(&s->spent, 0);
-    s->row = perf_rows_(r, s->opts.sort, &s->rows);
-    (void)perf_host_evidence_(&s->main, r, &s->evidence);
-    if (s->opts.view != PERF_VIEW_TREE)
-        return;
-    s->tree = perf_tree_make_(r);
-    if (s->tree)
-        perf_tree_sort_(s->tree);
-}
-
 PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 {
-    perf_snapshot_ s = PERF_ZERO;
-    size_t         i;
+    perf_snapshot_  s = PERF_ZERO;
+    perf_registry_ *r;
+    size_t          i;
 
     s.opts = perf_report_opts_of_(opts);
     s.clock = perf_clock();
-    s.registry = perf_registry_read_();         /* this image may not have recorded anything      */
+    s.registry = r = perf_registry_read_();     /* this image may not have recorded anything      */
     s.tick = s.clock.tick_ns;
     s.evidence.busy = -1;
-    if (s.registry)
-        perf_snapshot_read_(&s, s.registry);
+    if (r) {
+        perf_sources_collect_(r);
+        s.losses = perf_losses_sum_(r);
+        if (perf_lock_(r)) {
+            s.spent = r->spent;
+            perf_unlock_(r);
+        }
+        s.spent = perf_spent_since_(&s.spent, 0);
+        s.row = perf_rows_(r, s.opts.sort, &s.rows);
+        (void)perf_host_evidence_(&s.main, r, &s.evidence);
+        if (s.opts.view == PERF_VIEW_TREE)
+            s.tree = perf_tree_make_(r);
+        if (s.tree)
+            perf_tree_sort_(s.tree);
+    }
     for (i = 0; i < s.rows; i++)
         if (PERF_KIND_HOST_(s.row[i].kind))
             s.self += PERF_CAST_(double, s.row[i].self);

@@ -18,7 +18,7 @@ PERF_BEGIN_DECLS
  *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
- *   perf_kind_text_, perf_sort_  a kind in words; a sort
+ *   perf_kind_text_  a kind in words
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -267,23 +267,6 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
-}
-
-/* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */
-PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
-                              int (*before)(const void *, const void *, const void *),
-                              const void *with)
-{
-    char  *item = PERF_CAST_(char *, items), moved[sizeof(perf_row_)];
-    size_t gap, i, k;
-
-    for (gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
-        for (i = gap; i < n; i++) {
-            PERF_LIBC_(memcpy)(moved, item + i * size, size);
-            for (k = i; k >= gap && before(moved, item + (k - gap) * size, with); k -= gap)
-                PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
-            PERF_LIBC_(memcpy)(item + k * size, moved, size);
-        }
 }
 
 /* The numbers of a row, in the order of the CSV, to a thousandth of a nanosecond. */

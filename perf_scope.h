@@ -177,15 +177,20 @@ enum {                          /* what a mark is                               
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
 #define PERF_SCOPE_(name, kind, n)                                                                \
-    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
-                 PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
-    PERF_SITE_(site, name, kind);                                                                 \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
-    perf_span_ span;                                                                              \
-    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
+    PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind);                                             \
+    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, n), PERF_CAT_(perf_site_, n))                \
+    perf_span_ PERF_CAT_(perf_span_, n);                                                          \
+    PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
+               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_span_, n), &PERF_CAT_(perf_site_, n))     \
+                          : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+#if defined(__cplusplus)
+#define PERF_OPEN_(open, span) const perf_guard_ open(span)
+#else
+#define PERF_OPEN_(open, span)                                                                    \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
+#endif
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
  * refuse it; so does gcc where the jump enters the scope of a type of variable size.  That type
@@ -215,127 +220,18 @@ enum {                          /* what a mark is                               
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
- *   perf_event_at_  of the ring; perf_ring_take_, perf_entry_  room and one entry
+ *   perf_ring_take_, perf_entry_  room in the ring, and one entry
  *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records       */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 /* ---- one scope ---- */
 
-/* The counter of a duration. */
-#define PERF_BUCKET_(cell, ticks)                                                                 \
-    (*PERF_PTR_(uint32_t *, (cell)->bucket + 4 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
-/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
-#define PERF_BUCKET_INDEX_(ticks)                                                                 \
-    (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
-
-PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
-{
-    return PERF_PTR_(char *, t->ring) + byte;
-}
-
-/* Takes room for `bytes` of entries.  A signal handler that writes meanwhile takes other room. */
-PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
-{
-    uint64_t at = bytes;
-
-#ifdef PERF_ADD_ASM_                            /* one instruction                                */
-    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
-#else
-    at = t->ring_next;
-    PERF_SET_(&t->ring_next, at + bytes);
-#endif
-    return at;
-}
-
-#if PERF_ONE_CORE_
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
-#else
-#define perf_core_known_ perf_core_get_
-#endif
 #if PERF_TCC_
 #define PERF_SELF_AT_ PERF_NULL_
 #else
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
-
-PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
-{
-    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
-
-    PERF_SET_(&e->start, start);
-    PERF_SET_(&e->what, what);
-}
-
-PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
-{
-    perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
-    PERF_REL_(&t->ring_head, t->ring_next);
-}
-
-/* The trace's event, where the ring has room; else the core sees to it. */
-PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
-{
-    what += t->deeper;
-    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
-        perf_event_put_(t, start, what);
-    else if (PERF_PEEK_(t->ring_mask))
-        perf_core_known_()->event(t, start, what);
-}
-
-/* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
-PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
-{
-#if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-    int half;
-
-    __asm__("addl $1, %0" : "+m"(t->late_next), "=@ccs"(half) : : "cc");
-    return half;
-#else
-    return (t->late_next += 1) >> 31 != 0;
-#endif
-}
-
-/* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
- * handler in between at worst has one of its scopes counted in the bucket before.                */
-PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    uint32_t  i = t->late_next % PERF_LATE_;
-    uint32_t *bucket = &PERF_BUCKET_(c, d);
-
-    PERF_ADD_(*t->late[i], 1);
-#if !PERF_TCC_
-    __builtin_prefetch(bucket, 1);              /* which will be written                          */
-#endif
-    PERF_SET_(&t->late[i], bucket);
-}
-
-#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
-#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
-#else
-#define PERF_STRANGER_(t) 0
-#endif
-
-/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
-{
-    perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->open, *outer;
-    uint64_t        end = perf_ticks(), d = end - s->start;
-
-    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
-                       perf_late_step_(t))) {
-        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
-        return;
-    }
-    outer = c->parent;
-    PERF_REL_(&t->open, outer);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(outer->inside, d);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, s->start, d | c->tag);
-}
 
 /* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
  * Eight names have entries of their own before they meet those of the next cell.                 */
@@ -378,8 +274,109 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
     return s;
 }
 
+/* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
+PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
+{
+#if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    int half;
+
+    __asm__("addl $1, %0" : "+m"(t->late_next), "=@ccs"(half) : : "cc");
+    return half;
+#else
+    return (t->late_next += 1) >> 31 != 0;
+#endif
+}
+
+/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
+#define PERF_BUCKET_INDEX_(ticks)                                                                 \
+    (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
+
+/* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
+ * handler in between at worst has one of its scopes counted in the bucket before.                */
+PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    uint32_t  i = t->late_next % PERF_LATE_;
+    uint32_t *bucket = &PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)];
+
+    PERF_ADD_(*t->late[i], 1);
+#if !PERF_TCC_
+    __builtin_prefetch(bucket, 1);              /* which will be written                          */
+#endif
+    PERF_SET_(&t->late[i], bucket);
+}
+
+/* Takes room for `bytes` of entries.  A signal handler that writes meanwhile takes other room. */
+PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
+{
+    uint64_t at = bytes;
+
+#ifdef PERF_ADD_ASM_                            /* one instruction                                */
+    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
+#else
+    at = t->ring_next;
+    PERF_SET_(&t->ring_next, at + bytes);
+#endif
+    return at;
+}
+
+PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
+{
+    perf_event_ *e = PERF_PTR_(perf_event_ *, PERF_PTR_(char *, t->ring) + (at & t->ring_mask));
+
+    PERF_SET_(&e->start, start);
+    PERF_SET_(&e->what, what);
+}
+
+PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
+    PERF_REL_(&t->ring_head, t->ring_next);
+}
+
+#if PERF_ONE_CORE_
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#else
+#define perf_core_known_ perf_core_get_
+#endif
+
+/* The trace's event, where the ring has room; else the core sees to it. */
+PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    what += t->deeper;
+    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
+        perf_event_put_(t, start, what);
+    else if (PERF_PEEK_(t->ring_mask))
+        perf_core_known_()->event(t, start, what);
+}
+
+#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
+#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
+#else
+#define PERF_STRANGER_(t) 0
+#endif
+
+/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->open, *outer;
+    uint64_t        end = perf_ticks(), d = end - s->start;
+
+    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
+                       perf_late_step_(t))) {
+        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
+        return;
+    }
+    outer = c->parent;
+    PERF_REL_(&t->open, outer);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(outer->inside, d);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, s->start, d | c->tag);
+}
+
 #if defined(__cplusplus)
-#define PERF_OPEN_(open, span) const perf_guard_ open(span)
 struct perf_guard_ {
     perf_span_ *const span;
     PERF_OURS_ explicit perf_guard_(perf_span_ *s) : span(s)
@@ -394,8 +391,6 @@ struct perf_guard_ {
     }
 };
 #else
-#define PERF_OPEN_(open, span)                                                                    \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
 {
     if (*open)

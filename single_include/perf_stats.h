@@ -1322,7 +1322,7 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
- *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
+ *   perf_hist_place_, perf_hist_bump_                   counter of any value; adds, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
  *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */

@@ -481,7 +481,7 @@ INSIDE_UNUSED static void core_calls_more(uint32_t id, uint64_t ticks, uint32_t 
     perf_recorder_ *t = perf_self_v1_;
     perf_cell_     *c = t->cell[id];
 
-    PERF_ADD_(PERF_BUCKET_(c, ticks), times);
+    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(ticks)], times);
     PERF_ADD_(c->sum, times * ticks);
     PERF_ADD_(c->count, times);
     t->late_next |= UINT32_C(1) << 31;

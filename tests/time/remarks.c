@@ -432,7 +432,7 @@ static void *half_way(void *unused)
     t = PERF_SELF_;
     at = perf_ring_take_(t, 8 * sizeof(perf_event_));
     for (i = 0; i < 7; i++) {
-        what = ((perf_event_ *)perf_event_at_(t, (at - (2 + i) * sizeof(perf_event_)) & t->ring_mask))->what;
+        what = t->ring[((at - (2 + i) * sizeof(perf_event_)) & t->ring_mask) / sizeof(perf_event_)].what;
         perf_entry_(t, at + (6 - i) * sizeof(perf_event_), UINT64_C(0x6262626262626262), what);
     }
     pthread_barrier_wait(&half);
