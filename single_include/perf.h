@@ -4452,7 +4452,8 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS        */
+    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS; 4:    */
+                                /* a note says that scopes cannot count                           */
 } perf_registry_;
 
 PERF_END_DECLS
@@ -18357,7 +18358,8 @@ typedef struct perf_counters {
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 
 /* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
- * after fork the child opens its own.  A child of opts.process needs no start.                   */
+ * after fork the child opens its own.  PERF_ENODATA: every counter is missing, or scopes cannot
+ * count here and the rest does.  A child of opts.process needs no start.                         */
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
 /* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
@@ -18426,7 +18428,8 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
  * instructions; where the kernel does not allow rdpmc or mrs, two to four system calls more.  Off:
- * nothing.  Linux with gcc or clang; elsewhere scopes are not counted, and no note says so.      */
+ * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
+ * PERF_ENODATA, and perf_counters_text and a note in the reports why.                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -18434,9 +18437,10 @@ enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of
 
 /* Who tells a counter, or why nobody does. */
 enum { PERF_NOT_ASKED_, PERF_BY_EVENT_, PERF_BY_SYSTEM_, PERF_REFUSED_, PERF_NEVER_RAN_,
-       PERF_NO_SYSTEM_, PERF_COUNTERS_OFF_ };
+       PERF_NO_SYSTEM_, PERF_NO_COMPILER_, PERF_COUNTERS_OFF_ };
 
-#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#if defined(PERF_SYS_EVENT_OPEN_)               /* our tests are on a system without it           */
+#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
 #define PERF_SYS_EVENT_OPEN_ 298L
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
 #define PERF_SYS_EVENT_OPEN_ 241L
@@ -18555,8 +18559,18 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 
 /* ---- scopes that count, see below ---- */
 
+/* PERF_OK; PERF_ENODATA: not here; PERF_ESTATE: another has the scopes; PERF_ENOMEM. */
 PERF_COLD_DECL_ perf_status perf_works_begin_(void);
 PERF_COLD_DECL_ void perf_works_end_(void);
+
+/* Why scopes cannot count in this program: PERF_NO_SYSTEM_ ...; 0: they can. */
+#if !PERF_SYS_EVENT_OPEN_
+#define PERF_WORKS_MISSING_ PERF_NO_SYSTEM_
+#elif PERF_TCC_
+#define PERF_WORKS_MISSING_ PERF_NO_COMPILER_
+#else
+#define PERF_WORKS_MISSING_ 0
+#endif
 
 /* What the system tells without a counter, of this thread or of the process.  1: it does. */
 PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
@@ -18654,26 +18668,29 @@ PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
 
 PERF_FN perf_status perf_counters_start(perf_counters *c)
 {
-    int i;
+    perf_status scopes = PERF_OK;
+    int         i;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    if (c->opts.scopes && perf_works_begin_() != PERF_OK)
+    if (c->opts.scopes)
+        scopes = perf_works_begin_();
+    if (scopes != PERF_OK && scopes != PERF_ENODATA)
         return PERF_ESTATE;
     for (i = 0; i < PERF_COUNTER_COUNT; i++)
         (void)perf_counter_read_(c, i, c->own[i].at);
     c->counting = 1;
     perf_counters_switch_(c, 1);
-    return c->status;
+    return scopes == PERF_OK ? c->status : scopes;
 }
 
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
 PERF_FN void perf_counter_count_(perf_counters *c, int which)
 {
     perf_counter_ *one = &c->own[which];
-    uint64_t       now[3];
+    uint64_t       now[3] = {0, 0, 0};
     double         enabled, running, value;
 
     c->value[which] = PERF_NAN_;
@@ -18805,6 +18822,8 @@ PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int whic
                "or the time was too short";
     case PERF_NO_SYSTEM_:
         return "only 64-bit Linux tells it";
+    case PERF_NO_COMPILER_:
+        return "only gcc and clang make scopes that count";
     case PERF_COUNTERS_OFF_:
         return perf_status_text(PERF_EDISABLED);
     default:
@@ -18897,8 +18916,29 @@ PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, c
     }
 }
 
+/* "no cycles: the kernel forbids it", why scopes do not count both; error[2]: errno of refusals.
+ * 0: nothing is missing.                                                                         */
+PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead, const uint32_t *error)
+{
+    perf_counters c;
+    int           i, some = 0;
+
+    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    for (i = 0; i < 2; i++) {
+        c.own[i].how = PERF_WORKS_MISSING_;
+        c.own[i].error = PERF_CAST_(int, PERF_GET_(&error[i]));
+        if (c.own[i].error)
+            c.own[i].how = PERF_REFUSED_;
+        some |= c.own[i].how;
+    }
+    if (some)
+        perf_put_all_missing_(o, &c, lead);
+    return some;
+}
+
 PERF_FN const char *perf_counters_text(perf_counters *c)
 {
+    static const uint32_t none[2] = {0, 0};
     perf_out_   o;
     const char *lead = "";
     int         i;
@@ -18917,6 +18957,8 @@ PERF_FN const char *perf_counters_text(perf_counters *c)
             perf_put_number_(&o, ", IPC ", c->value[PERF_COUNTER_INSTRUCTIONS] / c->value[i], 2);
     }
     perf_put_all_missing_(&o, c, *lead ? "; no " : "no ");
+    if (c->opts.scopes && PERF_WORKS_MISSING_ != 0)
+        (void)perf_put_works_missing_(&o, "; counters of scopes: no ", none);
     return c->text;
 }
 
@@ -20046,24 +20088,6 @@ PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, ui
     perf_row_end_(table);
 }
 
-/* "no cycles: the kernel forbids it", why a column is empty; nothing where both are counted. */
-PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead)
-{
-    perf_counters c;
-    int           i, some = 0;
-
-    PERF_LIBC_(memset)(&c, 0, sizeof c);
-    for (i = 0; i < 2; i++) {
-        c.own[i].error = PERF_CAST_(int, PERF_GET_(&perf_works_v1_.error[i]));
-        if (c.own[i].error)
-            c.own[i].how = PERF_REFUSED_;
-        some |= c.own[i].error;
-    }
-    if (some)
-        perf_put_all_missing_(o, &c, lead);
-    return some;
-}
-
 PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *o, double calls, const char *what)
 {
     if (calls > 0.0) {
@@ -20097,7 +20121,7 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
     }
     PERF_FREE(sums);
     perf_tree_free_(tree);
-    if (perf_put_works_missing_(o, "note: counters of scopes: no "))
+    if (perf_put_works_missing_(o, "note: counters of scopes: no ", perf_works_v1_.error))
         perf_put_char_(o, '\n');
     perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
     perf_put_works_note_(o, missed, " calls had no counters, others used them: left out\n");
@@ -20161,7 +20185,7 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     perf_put_char_(o, ']');
     PERF_FREE(sums);
     perf_tree_free_(tree);
-    if (perf_put_works_missing_(&why, "no ")) {
+    if (perf_put_works_missing_(&why, "no ", perf_works_v1_.error)) {
         perf_put_(o, ",\n\"counters_missing\":");
         perf_put_json_(o, text);
     }
@@ -20313,7 +20337,51 @@ PERF_COLD_FN_ void perf_works_end_(void)
         (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
 }
 
-#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
+#else
+/* A line of the reports, or members of JSON: why nothing is counted. */
+PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
+{
+    static const uint32_t none[2] = {0, 0};
+    char                  text[400];
+    perf_out_             why = perf_out_open_(text, sizeof text);
+
+    (void)perf_put_works_missing_(&why, "no ", none);
+    if (json) {
+        perf_put_(o, ",\n\"counters\":[],\n\"counters_missing\":");
+        perf_put_json_(o, text);
+        return;
+    }
+    perf_put_(o, "note: counters of scopes: ");
+    perf_put_(o, text);
+    perf_put_char_(o, '\n');
+}
+
+/* Once in a program: bit 4 of heard_more. */
+PERF_COLD_FN_ perf_status perf_works_begin_(void)
+{
+    static perf_source_ source;
+    perf_registry_     *r = perf_registry_read_();
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    if (PERF_GET_(&r->heard_more) & 4u) {
+        perf_unlock_(r);
+        return PERF_ENODATA;
+    }
+    PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 4u);
+    source.report = perf_put_works_;
+    perf_unlock_(r);
+    perf_image_pin_();
+    perf_source_add_(r, &source);
+    return PERF_ENODATA;
+}
+
+PERF_COLD_FN_ void perf_works_end_(void)
+{
+}
+#endif
+
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_start_(void)
 {
     const char     *asked = perf_getenv_("PERF_COUNTERS");
@@ -20324,19 +20392,9 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_sta
     if (PERF_GET_(&r->heard_more) & 2u)         /* another file of the program has begun it       */
         return;
     PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 2u);
-    if (PERF_LIBC_(strcmp)(asked, "0") && perf_works_begin_() != PERF_OK)
+    if (PERF_LIBC_(strcmp)(asked, "0") && perf_works_begin_() == PERF_ESTATE)
         (void)fprintf(stderr, "perf.h: PERF_COUNTERS: a profiler has the scopes, they count "
                               "nothing\n");
-}
-#endif
-#else
-PERF_COLD_FN_ perf_status perf_works_begin_(void)
-{
-    return PERF_OK;
-}
-
-PERF_COLD_FN_ void perf_works_end_(void)
-{
 }
 #endif
 
