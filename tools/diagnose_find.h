@@ -17,13 +17,16 @@
 #define DIAG_SHARE      0.25            /* of the window: what has less bounds nothing            */
 #define DIAG_TINY_NS    10000           /* a kernel that is shorter is tiny                       */
 #define DIAG_START_NS   20000           /* from launch to begin: what starting alone may take     */
+#define DIAG_CALL_NS    200000          /* a call that launches and lasts longer loads something  */
 #define DIAG_WARM       1.5             /* times the median: a first step that is longer          */
 #define DIAG_ANCESTORS  256             /* looked at above an event                               */
 enum { DIAG_FAMILIES = 32 };
 
 typedef enum diag_bound {
     DIAG_UNKNOWN, DIAG_BY_DATA, DIAG_BY_LAUNCH, DIAG_BY_COPIES, DIAG_BY_SYNC, DIAG_BY_COMPUTE,
-    DIAG_BY_MEMORY, DIAG_BY_COLLECTIVES, DIAG_BY_HOST, DIAG_BOUNDS
+    DIAG_BY_MEMORY, DIAG_BY_COLLECTIVES, DIAG_BY_HOST,
+    DIAG_BY_PAUSE,                      /* one long gap, where nothing shows that it repeats      */
+    DIAG_BOUNDS
 } diag_bound;
 
 typedef enum diag_why {                 /* a device idles                                         */
@@ -31,6 +34,7 @@ typedef enum diag_why {                 /* a device idles                       
     DIAG_WHY_SYNC,                      /* the host waited for the device, which ran empty        */
     DIAG_WHY_COPY,                      /* the host prepares a copy                               */
     DIAG_WHY_HOST,                      /* the host has not launched yet                          */
+    DIAG_WHY_CALL,                      /* the call that launches lasts: it loads the kernel, ... */
     DIAG_WHY_STREAM,                    /* launched, but held back: by another stream or rank, or */
                                         /* by work that is not in the file                        */
     DIAG_WHY_START,                     /* launched: the time a start takes                       */
@@ -56,6 +60,8 @@ typedef struct diag_found {
     diag_spans  compute, collective, copy, busy, data, sync, host, talk;
     int64_t     only_collective, only_copy, idle, why[DIAG_WHYS];
     int64_t     unmarked;               /* of why[DIAG_WHY_HOST]: outside of all operators        */
+    int64_t     pause;                  /* the longest gap in which the host launched nothing     */
+    uint32_t    pause_at;               /* 1 + the event that ended it                            */
     uint64_t    gaps;
     diag_sums   kernels, paths, hosts, syncs, moves, operators, datas, talks;
     diag_sums   drained;                /* idle time by the wait that the device ran empty in     */
@@ -466,12 +472,40 @@ PERF_FN void diag_find_queue(diag_found *f)
     free(start);
 }
 
+/* The end of a gap, from the launch of the next work on.  Returns when the host was done with it. */
+PERF_FN int64_t diag_gap_end(diag_found *f, const diag_event *launch, int64_t launched, int64_t end)
+{
+    int64_t done = launched;
+
+    if (launched < end && diag_is_copy_call(diag_text_of(f->t, launch))) {
+        f->why[DIAG_WHY_COPY] += end - launched;
+        return done;
+    }
+    if (launched < end && launch->end > launched &&
+        launch->end - launch->begin > DIAG_CALL_NS) {
+        done = launch->end < end ? launch->end : end;
+        f->why[DIAG_WHY_CALL] += done - launched;
+    }
+    if (done < end)
+        f->why[end - done > DIAG_START_NS ? DIAG_WHY_STREAM : DIAG_WHY_START] += end - done;
+    return done;
+}
+
+/* A gap in which the host launched nothing, or was in the call that launches. */
+PERF_FN void diag_gap_of_host(diag_found *f, int64_t ns, uint32_t next)
+{
+    if (ns > f->pause) {
+        f->pause = ns;
+        f->pause_at = next;
+    }
+}
+
 /* Why the device idled from `begin` on until the event `next` (1 + its place; 0: the end). */
 PERF_FN void diag_gap(diag_found *f, int64_t begin, int64_t end, uint32_t next)
 {
     const diag_trace *t = f->t;
     const diag_event *launch = NULL;
-    int64_t           launched = end, data;
+    int64_t           launched = end, done, data;
     size_t            sync;
 
     if (end <= begin)
@@ -481,12 +515,7 @@ PERF_FN void diag_gap(diag_found *f, int64_t begin, int64_t end, uint32_t next)
         launch = &t->event[t->event[next - 1].in - 1];
     if (launch && launch->begin < end)
         launched = launch->begin > begin ? launch->begin : begin;
-    if (launched < end) {
-        diag_why late = end - launched > DIAG_START_NS ? DIAG_WHY_STREAM : DIAG_WHY_START;
-        if (diag_is_copy_call(diag_text_of(t, launch)))
-            late = DIAG_WHY_COPY;
-        f->why[late] += end - launched;
-    }
+    done = diag_gap_end(f, launch, launched, end) - launched;
     data = diag_span_within(&f->data, begin, launched);
     f->why[DIAG_WHY_DATA] += data;
     launched -= data;
@@ -497,7 +526,8 @@ PERF_FN void diag_gap(diag_found *f, int64_t begin, int64_t end, uint32_t next)
     } else if (launch) {
         f->why[DIAG_WHY_HOST] += launched - begin;
         f->unmarked += launched - begin - diag_span_within(&f->host, begin, launched);
-        diag_sum_place(t, &f->hosts, (uint32_t)(launch - t->event) + 1, launched - begin);
+        diag_sum_place(t, &f->hosts, (uint32_t)(launch - t->event) + 1, launched - begin + done);
+        diag_gap_of_host(f, launched - begin + done, next);
     } else {
         f->why[DIAG_WHY_END] += launched - begin;
     }
@@ -553,7 +583,11 @@ PERF_FN void diag_decide(diag_found *f)
     memset(share, 0, sizeof share);
     if (f->has_device) {
         share[DIAG_BY_DATA] = (double)f->why[DIAG_WHY_DATA] / window;
-        share[DIAG_BY_LAUNCH] = (double)f->why[DIAG_WHY_HOST] / window;
+        share[DIAG_BY_LAUNCH] = (double)(f->why[DIAG_WHY_HOST] + f->why[DIAG_WHY_CALL]) / window;
+        if (f->steps < 2) {
+            share[DIAG_BY_PAUSE] = (double)f->pause / window;
+            share[DIAG_BY_LAUNCH] -= share[DIAG_BY_PAUSE];
+        }
         share[DIAG_BY_COPIES] = (double)(f->only_copy + f->why[DIAG_WHY_COPY]) / window;
         share[DIAG_BY_SYNC] = (double)f->why[DIAG_WHY_SYNC] / window;
         share[DIAG_BY_COMPUTE] = (double)f->compute.total / window;
@@ -580,6 +614,8 @@ PERF_FN double diag_removable(const diag_found *f)
     int64_t      most = 0;
     size_t       i;
 
+    if (f->bound == DIAG_BY_PAUSE)
+        return 0;
     if (f->bound == DIAG_BY_MEMORY)
         return f->share * (double)f->memory_ns / (double)(f->kernel_ns - f->family_ns[0]);
     if (f->bound == DIAG_BY_HOST)

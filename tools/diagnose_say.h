@@ -33,7 +33,9 @@ PERF_FN const diag_words *diag_words_of(diag_bound bound)
         {"communication", "overlap it with backward (bucket size), send less, find the slowest "
                           "rank"},
         {"host compute", "a faster operator, a device; more threads, or fewer on a crowded machine "
-                         "(torch.set_num_threads)"}};
+                         "(torch.set_num_threads)"},
+        {"one pause", "profile later steps, 10 or more: schedule(wait=1, warmup=2, active=10); what "
+                      "does not repeat is start-up (kernels and libraries load at first use)"}};
 
     return &words[bound < DIAG_BOUNDS ? bound : DIAG_UNKNOWN];
 }
@@ -47,7 +49,7 @@ PERF_FN const char *diag_why_text(int why)
 {
     static const char *const text[DIAG_WHYS] = {
         "waiting for data", "drained by a synchronisation", "the host prepares a copy",
-        "the host is behind", "launched and held back", "starting",
+        "the host is behind", "in a long launch call", "launched and held back", "starting",
         "nothing more launched"};
 
     return text[why];
@@ -229,6 +231,20 @@ PERF_FN void diag_say_bound(FILE *out, const diag_found *f)
     putc('\n', out);
 }
 
+/* "before aten::mm: 8.2 s, 80.1 % of the time, in one gap" */
+PERF_FN void diag_say_pause(FILE *out, const diag_found *f)
+{
+    const diag_event *next = &f->t->event[f->pause_at - 1];
+    char              text[300];
+
+    diag_path(f->t, next->in - 1, text, sizeof text);
+    fputs("before ", out);
+    ab_print_name(out, text);
+    diag_print_ns(out, ": ", (double)f->pause);
+    diag_print_share(out, ", ", (double)f->pause, diag_window(f));
+    fputs(" of the time, in one gap\n", out);
+}
+
 PERF_FN void diag_say_where(FILE *out, const diag_found *f)
 {
     char            text[300];
@@ -236,6 +252,10 @@ PERF_FN void diag_say_where(FILE *out, const diag_found *f)
     const diag_sum *s = diag_shown_by(f, &path);
 
     fputs("where: ", out);
+    if (f->bound == DIAG_BY_PAUSE) {
+        diag_say_pause(out, f);
+        return;
+    }
     if (!s) {
         fputs("the trace does not say\n", out);
         return;
@@ -264,7 +284,7 @@ PERF_FN double diag_goal(const diag_found *f)
 PERF_FN void diag_say_advice(FILE *out, const diag_found *f)
 {
     fprintf(out, "try: %s", diag_words_of(f->bound)->advice);
-    if (f->bound != DIAG_UNKNOWN)
+    if (f->bound != DIAG_UNKNOWN && f->bound != DIAG_BY_PAUSE)
         fprintf(out, "; at most %.2f times as fast", f->best);
     fprintf(out, "\nverify: perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW; then perf-ab "
                  "diagnose ", diag_goal(f));
@@ -411,7 +431,7 @@ PERF_FN void diag_say_families(FILE *out, const diag_found *f)
     int64_t            left[DIAG_FAMILIES];
 
     memcpy(left, f->family_ns, sizeof left);
-    fputs("  kernels by family (of kernel time, time and calls a step):\n", out);
+    fprintf(out, "  kernels by family (of kernel time, time and calls %s):\n", diag_unit(f));
     for (rows = 0; rows < DIAG_ROWS; rows++) {
         best = 0;
         for (i = 1; i < n; i++)
@@ -465,7 +485,7 @@ PERF_FN void diag_say_evidence(FILE *out, const diag_found *f)
         diag_say_syncs(out, f);
         if (f->kernels.n)
             diag_say_families(out, f);
-        fputs("  kernels (of the window, time and calls a step):\n", out);
+        fprintf(out, "  kernels (of the window, time and calls %s):\n", diag_unit(f));
         diag_say_sums(out, f, &f->kernels, 0, DIAG_ROWS);
         fputs("  operators by time of their kernels:\n", out);
         diag_say_sums(out, f, &f->paths, 1, DIAG_ROWS);
