@@ -27064,6 +27064,7 @@ typedef struct perf_diagnosis {
     double        share[PERF_BY_ALL_];       /* of the unit's time, at least so much; UNKNOWN: */
                                 /* off the processor for a reason that nothing recorded says;     */
                                 /* CACHE_MISSES to FRONT_END: an estimate, a part of CPU          */
+                                /* DEVICE, COPIES: it was busy; LAUNCHES: it had nothing to do    */
     char          unit[128];    /* the outermost scope that repeats                               */
     uint64_t      calls;        /* of the unit                                                    */
     double        mean_ns;
@@ -27341,6 +27342,19 @@ PERF_COLD_FN_ void perf_look_shares_(perf_look_ *k, perf_diagnosis *d)
     }
 }
 
+/* What a device did, of the unit's time: busy, busy with copies, and without anything to do. */
+PERF_COLD_FN_ void perf_look_device_shares_(perf_diagnosis *d, const perf_evidence_ *e)
+{
+    const double busy = e->busy < 1 ? e->busy : 1, copies = e->copies > 0 ? e->copies : 0;
+
+    if (busy < 0)
+        return;
+    d->share[PERF_BY_DEVICE] = busy * (1 - copies);
+    d->share[PERF_BY_COPIES] = busy * copies;
+    if (e->measured)
+        d->share[PERF_BY_LAUNCHES] = e->starved;
+}
+
 /* The scopes that show a bound: devices are seen where the host waits, launches where it works. */
 PERF_FN perf_bound_by perf_look_shown_by_(perf_bound_by bound)
 {
@@ -27415,6 +27429,7 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     e.unit = k->unit;
     perf_look_device_(k, &e, device, copies);
     d->bound = perf_bound_decide_(&e);
+    perf_look_device_shares_(d, &e);
     d->counted = e.counted;
     for (i = 0; i < PERF_LOST_ && e.counted.calls; i++)
         if (e.counted.lost[i].share > 0)
@@ -27737,7 +27752,7 @@ PERF_COLD_FN_ void perf_put_shares_(perf_out_ *o, const perf_diagnosis *d)
     perf_put_(o, "bound by: ");
     perf_put_(o, perf_diagnosis_text(d->bound));
     perf_put_(o, "; at least:");
-    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++) {
+    for (i = PERF_BY_DATA; i <= PERF_BY_LAUNCHES; i++) {
         if (d->share[i] < 0.005)
             continue;
         perf_put_(o, some++ ? ", " : " ");

@@ -15,10 +15,19 @@ try 'counts on it' env LD_PRELOAD="$work/shim.so" SHIM=1 python3 "$root/tests/cy
 try 'workers come back' python3 "$root/tests/cython/workers.py"
 try 'a trace of torch.profiler' python3 "$root/tests/cython/trace.py" ${perf_ab:+"$perf_ab"}
 try 'perfh.torch' python3 "$root/tests/cython/torch_steps.py" ${perf_ab:+"$perf_ab"}
-python3 -c 'import torch' 2>/dev/null || echo 'skipped in perfh.torch, torch_step.py and ddp_ranks.py: no torch'
+python3 -c 'import torch' 2>/dev/null || echo 'skipped in perfh.torch, torch_step.py, ddp_ranks.py and cpp_extension.py: no torch'
 mkdir cuda
 try 'a simulated driver' gcc -O1 -fPIC -shared -fvisibility=hidden "-I$root" "$root/tests/gpu/fake_libcuda.c" -o cuda/libcuda.so.1
 try 'device scopes on it' env LD_LIBRARY_PATH="$work/cuda" python3 "$root/tests/cython/gpu.py" driver
+try 'device_bound.py' env LD_LIBRARY_PATH="$work/cuda" PYTHONPATH="$PYTHONPATH:$root/tests/cython" python3 -c '
+import runpy, sys
+import torch_on_sim
+runpy.run_path(sys.argv[1] + "/examples/python/device_bound.py")' "$root" >device_bound.txt
+for line in '(launches|no processor|cannot tell|device); .*launches [0-9]+ %' 'copies; .*copies ([5-9].|100) %' 'syncs; .*syncs ([5-9].|100) %' \
+            'device; .*device ([5-9].|100) %'; do
+    try "its steps: $line" grep -Eq "^bound by: ($line)" device_bound.txt      # others may take the processor
+done
+try 'their cures' [ "$(grep -Ec '^(ACCEPT|INCONCLUSIVE): ' device_bound.txt)" = 4 ]
 mkdir no_cuda                            # a file that is no library: a machine without a driver
 touch no_cuda/libcuda.so.1
 try 'and without a driver' env LD_LIBRARY_PATH="$work/no_cuda" python3 "$root/tests/cython/gpu.py" none

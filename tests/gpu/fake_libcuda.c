@@ -48,6 +48,7 @@ API int cuDeviceGetPCIBusId(char *text, int length, int device)
 }
 
 API void fake_start(void) { sim_reset(); }
+API void fake_start_real(void) { sim_reset(); sim.real = 1; sim_pass(0); }
 API void fake_device(int device) { sim_device(device); }
 API void *fake_stream(int device) { return sim_stream_on(device); }
 API int fake_work(void *stream, unsigned long ns) { return sim_work(stream, ns); }

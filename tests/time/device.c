@@ -88,6 +88,7 @@ static void bound(perf_bound_by want, const char *where)
     CHECK(perf_diagnose(&d) == PERF_OK && d.bound == want && !strcmp(d.where, where), "%s, not %s: %s (syncs %g, cpu %g)",
           perf_diagnosis_text(d.bound), perf_diagnosis_text(want), d.where, d.share[PERF_BY_SYNCS],
           d.share[PERF_BY_CPU]);
+    CHECK(d.share[want] > 0.5 && d.share[want] <= 1, "%s: %g", perf_diagnosis_text(want), d.share[want]);
     CHECK(d.calls == 100 && !strcmp(d.unit, "step") && d.best > 1, "%s, %g", d.unit, d.best);
 }
 
