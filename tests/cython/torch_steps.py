@@ -8,9 +8,11 @@ import multiprocessing
 import os
 import pickle
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import types
 
@@ -625,6 +627,21 @@ def of_examples(perf_ab):
         assert re.search("^ *data +2 +40 ", merged.stdout + merged.stderr, re.M), merged
 
 
+def of_cpp_extension():
+    """examples/python/cpp_extension.py: perf.h in C++, one report with Python."""
+    if not (shutil.which("ninja") and shutil.which("c++")) or not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        print("skipped in perfh.torch: cpp_extension.py needs ninja, a C++ compiler and Python's headers")
+        return
+    example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "python", "cpp_extension.py")
+    with tempfile.TemporaryDirectory(prefix="perfh.") as folder:
+        said = subprocess.run([sys.executable, example], text=True, capture_output=True, timeout=600,
+                              env={**os.environ, "TORCH_EXTENSIONS_DIR": folder})
+    assert said.returncode == 0, said.stderr
+    for line in (" 10  step$", " 10    normalize$", " 10      square root$", r"^  x \* 2 "):
+        assert re.search(line, said.stdout, re.M), (line, said.stdout)
+    assert "without optimisation" not in said.stdout, said.stdout
+
+
 def of_profiler(torch):
     perfh.reset()
     own = torch.profiler.record_function
@@ -678,6 +695,7 @@ def main():
                  of_optimizers, of_a_real_scaler, of_a_real_step, of_compile, of_profiler, of_ab):
         part(torch)
     of_examples(sys.argv[1] if len(sys.argv) > 1 else None)
+    of_cpp_extension()
     assert perfh.status() == 0, perfh.status_text(perfh.status())
     assert not multiprocessing.active_children()
     print("ok")
