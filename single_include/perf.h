@@ -17751,9 +17751,12 @@ PERF_END_DECLS
 #endif
 #endif
 
-/* In a CUDA or HIP compilation the GPU's part comes along; PERF_NO_GPU=1 leaves it out. */
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
+/* In a CUDA or HIP compilation the GPU's part comes along where it lies beside this file;
+ * PERF_NO_GPU=1 leaves it out. */
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU && defined(__has_include)
+#if __has_include("perf_cuda.h")
 #include "perf_cuda.h"
+#endif
 #endif
 
 #endif /* PERF_H */

@@ -62,6 +62,10 @@ compile 'the tree, then the file' gcc -std=c99 -DPERF_ALL=1 -I"$root"
 # devices: alone in its folder, and beside perf.h
 if nvcc=$(find_nvcc); then
     mkdir "$work/alone"
+    cp "$root/single_include/perf.h" "$work/alone/"
+    printf '#include "perf.h"\nint main() { PERF_SCOPE("host"); return perf_report(); }\n' >"$work/f.cu"
+    try 'nvcc: perf.h alone' "$nvcc" -I"$work/alone" -c "$work/f.cu" -o "$work/f.o"
+    rm "$work/alone/perf.h"
     printf '#include "perf_cuda.h"\nint main() { return perf_gpu_collect() == PERF_OK ? 0 : 1; }\n' \
         >"$work/f.cu"
     for files in perf_cuda.h 'perf.h perf_cuda.h'; do
