@@ -724,6 +724,11 @@ def check_links():
     if words > 1150:
         bad += 1
         print(f"FAILED: README.md: {words} words: what is more than a few minutes goes to docs/")
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in (ROOT / "docs").glob("*.md")
+                if page.name != "statistics-evidence.md")
+    if words > 25000:
+        bad += 1
+        print(f"FAILED: docs/: {words} words without statistics-evidence.md: cut as many as you add")
     print(f"{links} links, {len(HEADERS)} headers, {bad} failures")
     return bad
 
