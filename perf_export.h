@@ -600,9 +600,10 @@ PERF_COLD_FN_ void perf_flame_head_(perf_file_ *file)
         "#g .dim{opacity:.25}input{font:inherit;max-width:60%}</style><h3 id=h></h3>"
         "<input id=q type=search placeholder='search names' aria-label=search> "
         "<button id=r>all</button><div id=d></div><pre id=b></pre>"
-        "<div id=g></div><p>A box is a scope, below it what it called; its width is "
-        "its share of the time, its colour its name. Tap it, or Tab and Enter, for figures "
-        "and to zoom; the boxes above lead back, Escape shows all.</p><script>\nconst title=");
+        "<div id=g></div><p>A box is a scope; the boxes below it are what it called. Its "
+        "width is its share of the time. Tap it, or press Tab and Enter: its figures "
+        "appear, and it fills the page. The boxes above lead back, and Escape shows all."
+        "</p><script>\nconst title=");
 }
 
 /* A list of [parent, name, total ns, self ns, width, calls], or 0 for what is too small to be seen.

@@ -259,7 +259,7 @@ PERF_FN void page_distribution_(FILE *f, const ab_data *d)
     page_label_(f, at[1], 12.0, at[0] < at[1] ? "start" : "end", "B");
     fprintf(f, "</svg><figcaption>%s; vertical lines: medians%s</figcaption></figure>\n",
             d->how == AB_HOW_RUNS ? "One figure a run" : "How often each value came up",
-            "; the outermost bars hold what lies beyond");
+            "; the outer bars also hold values beyond the scale");
 }
 
 /* ---- time ---- */
@@ -350,7 +350,7 @@ PERF_FN void page_halves_(FILE *f, const ab_data *d)
     page_series_(f, d->x[1], d->n[1], &xb, &y, 'b');
     page_label_(f, 160.0, 221.0, "middle", "A, first to last");
     page_label_(f, 364.0, 221.0, "middle", "B, first to last");
-    fputs("</svg><figcaption>In the order of the files. A slope or a step here is a drift, and a "
+    fputs("</svg><figcaption>In the order of the files. A slope or a step is a drift, and a "
           "drift "
           "looks like a change</figcaption></figure>\n",
           f);
@@ -605,9 +605,8 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++)
             page_row_(f, r, i, k, &s);
     page_mean_(f, r, &s);
-    fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed: what was asked; an "
-          "interval "
-          "that lies wholly on one side of it decides. An arrow: it goes on beyond the scale."
+    fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed line: the threshold; "
+          "an interval wholly on one side of it decides. Arrow: it goes on beyond the scale."
           "</p>\n", f);
     page_notes_(f, r);
     page_usage_(f, r);
