@@ -27,8 +27,8 @@ PERF_BEGIN_DECLS
  *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
- *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
- *                           kept until perf_reset(); NULL: no memory
+ *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
+ *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_bench_failed_      ends it, as its body says that it has failed, and why
@@ -574,13 +574,14 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_OK;
 }
 
-/* Pages are touched only as far as they are used: most of them stay free. */
-PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
+/* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
+PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, size_t own)
 {
     perf_loop_state_ *s;
     double           *at;
     size_t            i, of_arms = arms * (sizeof *s->arm + sizeof *s->entry);
-    size_t            bytes = sizeof *s + of_arms + rounds * ((2 * arms + 2) * sizeof *at + 2);
+    size_t            of_rounds = rounds * ((2 * arms + 2) * sizeof *at + 2);
+    size_t            bytes = sizeof *s + of_arms + of_rounds + own;
 
     s = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
     if (!s)
@@ -597,7 +598,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     }
     s->logs = at;
     s->when = at + rounds;
-    s->first = PERF_PTR_(unsigned char *, at + 2 * rounds);
+    s->own = at + 2 * rounds;
+    s->first = PERF_PTR_(unsigned char *, s->own) + own;
     s->led = s->first + rounds;
     s->variants = s->running = PERF_CAST_(int, arms);
     return s;
@@ -607,7 +609,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
-    perf_loop_state_ *s = perf_loop_pages_(arms, rounds);
+    perf_loop_state_ *s = perf_loop_pages_(arms, rounds, 0);
 
     if (!s)
         return s;

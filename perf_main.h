@@ -935,7 +935,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     sum.decides = PERF_DECIDES_WALL;
     sum.iterations = 0;
     sum.first_ns = 0.0;
-    all = *merged = perf_loop_pages_(1, slices + 1);
+    all = *merged = perf_loop_pages_(1, slices + 1, 0);
     if (!all)
         sum.status = PERF_ENOMEM;
     if (sum.status != PERF_OK) {

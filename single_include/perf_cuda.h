@@ -15194,8 +15194,8 @@ PERF_BEGIN_DECLS
  *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
- *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
- *                           kept until perf_reset(); NULL: no memory
+ *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
+ *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_bench_failed_      ends it, as its body says that it has failed, and why
@@ -15741,13 +15741,14 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_OK;
 }
 
-/* Pages are touched only as far as they are used: most of them stay free. */
-PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
+/* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
+PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, size_t own)
 {
     perf_loop_state_ *s;
     double           *at;
     size_t            i, of_arms = arms * (sizeof *s->arm + sizeof *s->entry);
-    size_t            bytes = sizeof *s + of_arms + rounds * ((2 * arms + 2) * sizeof *at + 2);
+    size_t            of_rounds = rounds * ((2 * arms + 2) * sizeof *at + 2);
+    size_t            bytes = sizeof *s + of_arms + of_rounds + own;
 
     s = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
     if (!s)
@@ -15764,7 +15765,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     }
     s->logs = at;
     s->when = at + rounds;
-    s->first = PERF_PTR_(unsigned char *, at + 2 * rounds);
+    s->own = at + 2 * rounds;
+    s->first = PERF_PTR_(unsigned char *, s->own) + own;
     s->led = s->first + rounds;
     s->variants = s->running = PERF_CAST_(int, arms);
     return s;
@@ -15774,7 +15776,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
-    perf_loop_state_ *s = perf_loop_pages_(arms, rounds);
+    perf_loop_state_ *s = perf_loop_pages_(arms, rounds, 0);
 
     if (!s)
         return s;
@@ -26185,7 +26187,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     sum.decides = PERF_DECIDES_WALL;
     sum.iterations = 0;
     sum.first_ns = 0.0;
-    all = *merged = perf_loop_pages_(1, slices + 1);
+    all = *merged = perf_loop_pages_(1, slices + 1, 0);
     if (!all)
         sum.status = PERF_ENOMEM;
     if (sum.status != PERF_OK) {
@@ -35032,47 +35034,39 @@ typedef struct perf_gpu_energy_ {       /* by the host's clock */
 } perf_gpu_energy_;
 
 typedef struct perf_gpu_arm_ {
+    perf_loop_arm_  *arm;               /* of the loop's state: batch, runs, the times that count */
     perf_gpu_sample *sample;            /* all, in order */
-    double          *clean;             /* ns per iteration of those that count */
-    size_t           count, cleans;
-    uint64_t         batch, most, runs; /* iterations a sample, at most; so far */
+    size_t           count;
+    uint64_t         most;              /* iterations a sample, at most */
     uint64_t         plain;             /* batch without a graph */
-    double           fastest;           /* ns a slice at this batch */
-    double           first_ns;
-    int              launches, readings, steady;
+    int              launches;
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
 } perf_gpu_arm_;
 
 typedef struct perf_gpu_loop_ {
-    union {                             /* what perf_report and writers of results see */
-        perf_loop_       loop;
-        perf_loop_state_ state;
-    } as;
+    perf_loop_state_ *state;            /* what perf_report and writers of results see */
+    perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
     const perf_gpu_backend *t;
     perf_gpu_ab_opts ab_opts;
     void            *stream, *ctx, *event[3], *module, *gate_kernel, *sweep_kernel;
     perf_gpu_word_  *word, own_word;
     uint64_t         word_address, scratch, scratch_bytes;
-    int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
+    int              device, gate_off, timeouts_in_row, variant, second, phase;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
     int              down, discard, busy, probed, probing, profiling, spoilt;
     int              elsewhere;         /* work was seen on other streams of the context */
     int              waited;            /* the program had an unread error when we came in */
     int              own_graph, inside, on_stream, asked, calm, hot, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
-    uint64_t         began, host0, warm_began, block_began, coin, shown;
+    uint64_t         host0, warm_began, block_began, shown;
     uint64_t         multiprocessors;
     perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
     uint32_t         mhz_before, useless;       /* useless: why this round is */
     perf_gpu_arm_    arm[2];
-    perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
-    perf_loop_arm_   told[2];
-    perf_seq         seq;
-    size_t           look_at, again;    /* again: rounds that were repeated */
+    size_t           again;             /* rounds that were repeated */
     const char      *why;               /* more than the status says, or NULL */
-    double          *spare;             /* room for a number of each sample */
     perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
     char             note[360];
 } perf_gpu_loop_;
@@ -35552,7 +35546,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     double            joules, heat, busy;
 
     if (!a->exec)
-        a->runs += s->shown;
+        a->arm->runs += s->shown;
     if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
         (e->rounds++ && !perf_gpu_try_(s, s->t->event_sync(s->event[e->rounds & 1]))))
         return 1;
@@ -35591,11 +35585,11 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_gpu_loop_ *s)
         s->variant++;
     else
         s->variant = 0;
-    if (!(s->r.opts.energy > 0.0) || s->variant == s->arms || s->r.status != PERF_OK)
+    if (!(s->r.opts.energy > 0.0) || s->variant == s->state->variants || s->r.status != PERF_OK)
         return 0;
     s->phase = PERF_GPU_ENERGY_;
     a = &s->arm[s->variant];
-    n = (1 + PERF_CAST_(uint64_t, 10e6 / (a->fastest + 10e3))) * a->batch;
+    n = (1 + PERF_CAST_(uint64_t, 10e6 / (a->arm->fastest + 10e3))) * a->arm->batch;
     if (!a->exec && n > a->most)
         return a->most;
     return n;
@@ -35691,7 +35685,8 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         s->block = 0.0;
         s->block_began = t;
     }
-    if (a->launches < least || s->arm[s->arms - 1].launches < least || s->arm[0].launches < least)
+    if (a->launches < least || s->arm[s->state->variants - 1].launches < least ||
+        s->arm[0].launches < least)
         return 0;
     return s->calm > 1 || s->r.opts.warmup || (t == s->warm_began && a->launches > 10000) ||
            PERF_CAST_(double, t - s->warm_began) > s->warm_limit;       /* a clock that stands */
@@ -35714,63 +35709,76 @@ PERF_COLD_FN_ uint64_t perf_gpu_probed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         s->r.warnings |= PERF_WARN_STREAM;
         return PERF_CAST_(uint64_t, perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_));
     }
-    a->steady = 1;
-    return a->batch;
+    a->arm->steady = 1;
+    return a->arm->batch;
 }
 
 /* Iterations of the arm's next slice, until a batch is long beside the step of the event clock. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
-    const double want = perf_most_(s->r.quantum_ns, s->r.overhead_ns) / PERF_GPU_PERCENT_;
-    double       grow = 32.0;
+    const double    want = perf_most_(s->r.quantum_ns, s->r.overhead_ns) / PERF_GPU_PERCENT_;
+    perf_loop_arm_ *arm = a->arm;
+    double          grow = 32.0;
 
     if (s->probing)
         return perf_gpu_probed_(s, a);
-    if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && a->batch > 1) {
-        a->batch = a->most = a->batch / 2;      /* the driver's queue is full: fewer */
-        a->readings = 0;
-        return a->batch;
+    if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && arm->batch > 1) {
+        arm->batch = a->most = arm->batch / 2;  /* the driver's queue is full: fewer */
+        arm->readings = 0;
+        return arm->batch;
     }
-    if (!a->readings++ || s->now.ns < a->fastest)
-        a->fastest = s->now.ns;
-    if (s->r.opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off ||
-        (s->own_graph && a->readings > 1)) {    /* what is in a graph is on no other stream */
-        s->probing = a->readings > 1 && !s->own_graph && perf_gpu_is_idle_(s, a->fastest);
-        a->steady = a->readings > 1 && !s->probing;
+    if (!arm->readings++ || s->now.ns < arm->fastest)
+        arm->fastest = s->now.ns;
+    if (s->r.opts.batch || arm->fastest >= 0.9 * want || arm->batch >= a->most || s->gate_off ||
+        (s->own_graph && arm->readings > 1)) {  /* what is in a graph is on no other stream */
+        s->probing = arm->readings > 1 && !s->own_graph && perf_gpu_is_idle_(s, arm->fastest);
+        arm->steady = arm->readings > 1 && !s->probing;
         if (s->probing)
             return PERF_GPU_PROBES_;            /* not sure: many short kernels show */
-        return a->batch;
+        return arm->batch;
     }
-    if (a->fastest > 0.0)
-        grow = perf_most_(1.3, perf_least_(32.0, 1.1 * want / a->fastest));
-    a->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, a->batch) * grow) + 1;
-    if (a->batch > a->most)
-        a->batch = a->most;
-    a->readings = 0;
-    return a->batch;
+    if (arm->fastest > 0.0)
+        grow = perf_most_(1.3, perf_least_(32.0, 1.1 * want / arm->fastest));
+    arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * grow) + 1;
+    if (arm->batch > a->most)
+        arm->batch = a->most;
+    arm->readings = 0;
+    return arm->batch;
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
 PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     perf_gpu_sample *x = &a->sample[a->count++];
-    double           n = PERF_CAST_(double, a->batch);
+    double           n = PERF_CAST_(double, a->arm->batch);
 
     *x = s->now;
     x->ns /= n;
     x->host_ns /= n;
-    if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
-        2.0 * (s->now.ns - s->r.overhead_ns) < a->fastest - s->r.overhead_ns)   /* no mere */
+    if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->arm->fastest) &&
+        2.0 * (s->now.ns - s->r.overhead_ns) < a->arm->fastest - s->r.overhead_ns)   /* no mere */
         x->flags |= PERF_GPU_SAMPLE_IDLE;       /* quick one */
     if (x->throttle & UINT64_C(0xec))   /* power cap, heat, brake: not idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
     return x->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
 }
 
+/* Iterations of a slice of the arm whose turn it is. */
+PERF_FN uint64_t perf_gpu_batch_(const perf_gpu_loop_ *s)
+{
+    return s->state->arm[s->variant].batch;
+}
+
+/* The other arm's turn; of a bench it stays the only one's. */
+PERF_FN void perf_gpu_take_turns_(perf_gpu_loop_ *s)
+{
+    s->variant = s->state->variants - 1 - s->variant;
+}
+
 /* The log resolution of one pair. */
 PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 {
-    double a = s->arm[0].fastest, b = s->arm[1].fastest;
+    double a = s->state->arm[0].fastest, b = s->state->arm[1].fastest;
 
     if (!(a > 0.0) || !(b > 0.0))
         return 0.0;
@@ -35780,7 +35788,7 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 /* The most samples of an arm. */
 PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
 {
-    if (s->arms == 2)
+    if (s->state->variants == 2)
         return PERF_CAST_(size_t, s->ab_opts.max_pairs);
     if (s->r.opts.samples)
         return PERF_CAST_(size_t, s->r.opts.samples);
@@ -35802,46 +35810,59 @@ PERF_COLD_FN_ void perf_gpu_judge_round_(perf_gpu_loop_ *s, size_t most, double 
         s->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
 }
 
+/* The round that has ended counts: its times go where those of all loops are.  Returns what the
+ * bets answer.                                                                                   */
+PERF_COLD_FN_ perf_decision perf_gpu_file_round_(perf_gpu_loop_ *s)
+{
+    perf_loop_arm_ *one = &s->state->arm[0], *other = &s->state->arm[1];
+    perf_loop_arm_ *arm;
+    int             i;
+
+    for (i = 0; i < s->state->variants; i++) {
+        arm = &s->state->arm[i];
+        arm->ns[arm->count++] = s->arm[i].sample[s->arm[i].count - 1].ns;
+    }
+    if (!s->state->typical)
+        return PERF_INCONCLUSIVE;
+    return perf_seq_add(&other->seq[0], one->ns[one->count - 1], other->ns[other->count - 1]);
+}
+
 /* A sample of each arm was filed; spent: of the time there is.  1: no more. */
 PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, double spent)
 {
-    perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
-    const size_t   most = perf_gpu_most_samples_(s);
-    perf_decision  d = PERF_INCONCLUSIVE;
-    perf_summary   sum;
-    size_t         least = 3;
-    int            i;
+    const perf_loop_arm_ *arm = &s->state->arm[0];
+    const size_t          most = perf_gpu_most_samples_(s), filed = s->arm[0].count;
+    perf_decision         d = PERF_INCONCLUSIVE;
+    perf_summary          sum;
+    size_t                least = 3;
 
-    if (s->arms == 2)
+    if (s->state->variants == 2)
         least = 7;
     perf_gpu_judge_round_(s, most, spent);
-    for (i = 0; !s->useless && i < s->arms; i++)
-        s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
-    if (!s->useless && s->typical)
-        d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
-    if (a->count >= most + s->again || (spent > 1 && a->count >= least) ||
-        (!a->cleans && a->count >= 30))
+    if (!s->useless)
+        d = perf_gpu_file_round_(s);
+    if (filed >= most + s->again || (spent > 1 && filed >= least) || (!arm->count && filed >= 30))
         return 1;
-    if (s->arms == 2)
-        return d != PERF_INCONCLUSIVE && a->cleans >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
-    if (s->r.opts.samples || a->cleans < s->look_at)
+    if (s->state->variants == 2)
+        return d != PERF_INCONCLUSIVE && arm->count >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
+    if (s->r.opts.samples || arm->count < s->state->look_at)
         return 0;
-    s->look_at = a->cleans + a->cleans / 4;
-    sum = perf_summarize_series_(a->clean, a->cleans);
+    s->state->look_at = arm->count + arm->count / 4;
+    sum = perf_summarize_series_(arm->ns, arm->count);
     return sum.p50_high - sum.p50_low <= 2.0 * s->r.opts.rel_ci * sum.p50;
 }
 
 PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
 {
-    if (s->arms != 2)
+    if (s->state->variants != 2)
         return 0;
-    return PERF_CAST_(int, perf_random_(&s->coin) >> 63);
+    return PERF_CAST_(int, perf_random_(&s->state->coin) >> 63);
 }
 
 /* All arms are steady: on to the graph, or to the samples. */
 PERF_COLD_FN_ void perf_gpu_ready_(perf_gpu_loop_ *s)
 {
-    s->discard = 2 * s->arms;
+    s->discard = 2 * s->state->variants;
     s->second = 0;
     s->phase = PERF_GPU_DISCARD_;
     s->variant = perf_gpu_flip_(s);
@@ -35884,8 +35905,8 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
         s->r.warnings |= PERF_WARN_NO_GRAPH;
     s->gate_off |= s->own_graph;
     s->own_graph = s->inside = 0;
-    for (i = 0; i < s->arms; i++)
-        s->arm[i].batch = s->arm[i].plain;
+    for (i = 0; i < s->state->variants; i++)
+        s->state->arm[i].batch = s->arm[i].plain;
     perf_gpu_ready_(s);
 }
 
@@ -35894,23 +35915,23 @@ PERF_COLD_FN_ uint64_t perf_gpu_to_capture_(perf_gpu_loop_ *s, int more)
 {
     int i;
 
-    for (i = 0; i < s->arms; i++) {
-        s->arm[i].plain = s->arm[i].batch;
+    for (i = 0; i < s->state->variants; i++) {
+        s->arm[i].plain = s->state->arm[i].batch;
         if (more)
-            s->arm[i].batch *= 3;
-        if (more && s->arm[i].batch > 900)
-            s->arm[i].batch = 1000;
+            s->state->arm[i].batch *= 3;
+        if (more && s->state->arm[i].batch > 900)
+            s->state->arm[i].batch = 1000;
     }
     s->phase = PERF_GPU_CAPTURE_;
     s->variant = 0;
-    return s->arm[0].batch;
+    return s->state->arm[0].batch;
 }
 
 /* Each phase has a function that ends it: iterations of the next slice, 0: no more. */
 PERF_COLD_FN_ uint64_t perf_gpu_first_ended_(perf_gpu_loop_ *s, uint64_t now)
 {
-    s->arm[s->variant].first_ns = s->now.ns;
-    s->variant = s->arms - 1 - s->variant;
+    s->state->arm[s->variant].first_ns = s->now.ns;
+    perf_gpu_take_turns_(s);
     if (!s->arm[s->variant].launches)
         return 1;
     s->phase = PERF_GPU_WARM_;
@@ -35924,14 +35945,14 @@ PERF_COLD_FN_ uint64_t perf_gpu_warm_ended_(perf_gpu_loop_ *s, double spent)
     perf_gpu_arm_ *a = &s->arm[s->variant];
     const int      late = spent > 1 && a->launches >= 3;
 
-    s->variant = s->arms - 1 - s->variant;
+    perf_gpu_take_turns_(s);
     if (!perf_gpu_warm_(s, a) && !late)
         return 1;
     if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
         s->r.warnings |= PERF_WARN_STREAM;
     s->phase = PERF_GPU_GROW_;
     s->variant = 0;
-    return s->arm[0].batch;
+    return s->state->arm[0].batch;
 }
 
 PERF_COLD_FN_ uint64_t perf_gpu_grow_ended_(perf_gpu_loop_ *s)
@@ -35940,29 +35961,29 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_ended_(perf_gpu_loop_ *s)
     const uint64_t n = perf_gpu_grow_(s, a);
     const int      more = !s->r.opts.batch && s->r.opts.cache != PERF_GPU_COLD && !s->own_graph;
 
-    if (!n || !a->steady)
+    if (!n || !a->arm->steady)
         return n;
-    if (s->variant < s->arms - 1)
-        return s->arm[++s->variant].batch;
-    if (s->arms == 2)
-        (void)perf_seq_init(&s->seq, &s->ab_opts.accept.rule, s->ab_opts.accept.confidence,
-                            perf_gpu_tick_(s));
+    if (s->variant < s->state->variants - 1)
+        return s->state->arm[++s->variant].batch;
+    if (s->state->variants == 2)
+        (void)perf_seq_init(&s->state->arm[1].seq[0], &s->ab_opts.accept.rule,
+                            s->ab_opts.accept.confidence, perf_gpu_tick_(s));
     if ((s->r.opts.graph || s->own_graph) && perf_gpu_can_graph_(s))
         return perf_gpu_to_capture_(s, more);
     if (s->r.opts.graph)
         s->r.warnings |= PERF_WARN_NO_GRAPH;
     perf_gpu_ready_(s);
-    return s->arm[s->variant].batch;
+    return perf_gpu_batch_(s);
 }
 
 PERF_COLD_FN_ uint64_t perf_gpu_discard_ended_(perf_gpu_loop_ *s)
 {
-    s->variant = s->arms - 1 - s->variant;
+    perf_gpu_take_turns_(s);
     if (--s->discard <= 0) {
         s->phase = PERF_GPU_SAMPLE_;
         s->variant = perf_gpu_flip_(s);
     }
-    return s->arm[s->variant].batch;
+    return perf_gpu_batch_(s);
 }
 
 PERF_COLD_FN_ uint64_t perf_gpu_sample_ended_(perf_gpu_loop_ *s, double spent)
@@ -35972,21 +35993,22 @@ PERF_COLD_FN_ uint64_t perf_gpu_sample_ended_(perf_gpu_loop_ *s, double spent)
     if (!s->second)
         s->useless = 0;
     s->useless |= useless;
-    if (++s->second < s->arms) {
+    if (++s->second < s->state->variants) {
         s->variant ^= 1;
-        return s->arm[s->variant].batch;
+        return perf_gpu_batch_(s);
     }
     if (perf_gpu_enough_(s, spent))
         return perf_gpu_energy_next_(s);
     s->second = 0;
     s->variant = perf_gpu_flip_(s);
-    return s->arm[s->variant].batch;
+    return perf_gpu_batch_(s);
 }
 
 PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
 {
     const uint64_t now = perf_now();
-    const double   spent = PERF_CAST_(double, now - s->began) / (s->r.opts.max_seconds * 1e9);
+    const double   took = PERF_CAST_(double, now - s->state->timer.began);
+    const double   spent = took / (s->r.opts.max_seconds * 1e9);
 
     if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
         return perf_gpu_to_capture_(s, 0);
@@ -36004,9 +36026,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
     case PERF_GPU_CAPTURE_:
         if (!perf_gpu_captured_(s))
             perf_gpu_no_graph_(s);
-        else if (++s->variant == s->arms)
+        else if (++s->variant == s->state->variants)
             perf_gpu_ready_(s);
-        return s->arm[s->variant].batch;
+        return perf_gpu_batch_(s);
     case PERF_GPU_DISCARD_:
         return perf_gpu_discard_ended_(s);
     case PERF_GPU_ENERGY_:
@@ -36048,12 +36070,12 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
     if (!s->profiling)
         perf_gpu_profiler_(s, 1);
     s->variant = s->second++;
-    if (s->variant == s->arms) {
+    if (s->variant == s->state->variants) {
         perf_gpu_profiler_(s, 0);
         (void)perf_gpu_fail_(s, PERF_ENODATA, "the body ran once, for a profiler");
         return 0;
     }
-    s->arm[s->variant].runs = 1;
+    s->state->arm[s->variant].runs = 1;
     return 1;
 }
 
@@ -36082,13 +36104,13 @@ PERF_COLD_FN_ int perf_gpu_finish_slice_(perf_gpu_loop_ *s)
     perf_gpu_arm_ *a = &s->arm[s->variant];
 
     if (s->opened == 2)
-        a->runs += s->shown;
+        a->arm->runs += s->shown;
     if (s->opened != 1)
         return 1;
     if (!perf_gpu_slice_end_(s, 1))
         return 0;
     if (!a->exec)
-        a->runs += s->shown;
+        a->arm->runs += s->shown;
     a->launches++;
     perf_gpu_watch_gate_(s, a);
     if (s->phase == PERF_GPU_WARM_)
@@ -36114,7 +36136,7 @@ PERF_COLD_FN_ int perf_gpu_replay_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a, ui
     do {
         if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
             return perf_gpu_let_go_(s);
-        n -= a->batch;
+        n -= a->arm->batch;
     } while (s->phase == PERF_GPU_ENERGY_ && n);
     return 1;
 }
@@ -36136,7 +36158,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             if (perf_gpu_capture_(s))
                 return s->shown;
             perf_gpu_no_graph_(s);
-            s->shown = s->arm[s->variant].batch;
+            s->shown = perf_gpu_batch_(s);
         }
         a = &s->arm[s->variant];
         gated = s->phase >= PERF_GPU_GROW_;
@@ -36184,39 +36206,39 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 
 /* ---- begin ---- */
 
+/* A loop of so many arms, each with room for so many samples.  They stay until the program ends, so
+ * perf_reset() does not get the pages.                                                           */
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, int arms,
                                                   const perf_gpu_bench_opts *o, size_t room,
                                                   perf_loop_state_ *host)
 {
-    const size_t     all = PERF_CAST_(size_t, arms) * room;
-    perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(
-                             sizeof *s + all * sizeof(perf_gpu_sample) +
-                             (all + room) * sizeof(double), 0));
-    perf_gpu_sample *sample;
-    int              i;
+    const size_t      of_arms = PERF_CAST_(size_t, arms);
+    const size_t      own = sizeof(perf_gpu_loop_) + of_arms * room * sizeof(perf_gpu_sample);
+    perf_loop_state_ *state = perf_loop_pages_(of_arms, room, own);
+    perf_gpu_loop_   *s;
+    int               i;
 
-    if (!s)
-        return s;
-    sample = PERF_PTR_(perf_gpu_sample *, s + 1);
-    s->spare = PERF_PTR_(double *, sample + all);
+    if (!state)
+        return PERF_NULL_;
+    s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    s->state = state;
+    s->host = host;
     s->r.opts = *o;
     s->stream = stream;
-    s->arms = arms;
     s->word = &s->own_word;
-    s->look_at = 30;
-    s->began = perf_now();
     for (i = 0; i < arms; i++) {
-        s->arm[i].sample = sample + PERF_CAST_(size_t, i) * room;
-        s->arm[i].clean = s->spare + PERF_CAST_(size_t, i + 1) * room;
-        s->arm[i].batch = 1;
-        if (o->batch)
-            s->arm[i].batch = PERF_CAST_(uint64_t, o->batch);
+        s->arm[i].arm = &state->arm[i];
+        s->arm[i].sample = PERF_PTR_(perf_gpu_sample *, s + 1) + PERF_CAST_(size_t, i) * room;
         s->arm[i].most = PERF_GPU_MOST_BATCH_;
+        if (o->batch)
+            state->arm[i].batch = PERF_CAST_(uint64_t, o->batch);
     }
-    s->as.loop.note = s->note;
-    s->host = host;
+    state->loop.pages = 0;
+    state->loop.note = s->note;
+    state->look_at = 30;
+    state->timer.began = perf_now();
     if (!host && !o->profile)
-        perf_loop_add_(&s->as.loop, arms, name);
+        perf_loop_add_(&state->loop, arms, name);
     return s;
 }
 
@@ -36242,7 +36264,7 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
         s->phase = PERF_GPU_START_;
     if (!s->down)
         perf_gpu_leave_(s->t, &in);
-    s->began = perf_now();
+    s->state->timer.began = perf_now();
 }
 
 /* A benchmark of a harness that profiles has a loop without a state, one iteration left. */
@@ -36260,8 +36282,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     b = o.in_place_of;
     if (b)
         name = PERF_NULL_;
-    if (b && PERF_LOOP_KIND_(b->state) == 1)
-        host = b->state;
+    if (b)
+        host = perf_bench_state_(b);
     if (host) {
         if (!(o.bytes > 0.0))
             o.bytes = host->opts.bytes;
@@ -36292,12 +36314,12 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     if (!s)
         return s;
     if (!o.seed)
-        o.seed = (s->began ^ (perf_ticks() << 20)) | 1;
+        o.seed = (s->state->timer.began ^ (perf_ticks() << 20)) | 1;
     s->ab_opts = o;
-    s->coin = o.seed;
-    s->typical = m == PERF_METRIC_PAIR;
-    if (m >= PERF_METRIC_MEMORY ||
-        (s->typical && o.accept.rules > 1) || perf_verdict_start_(&o.accept).status != PERF_OK) {
+    s->state->coin = o.seed;
+    s->state->typical = m == PERF_METRIC_PAIR;
+    if (m >= PERF_METRIC_MEMORY || (s->state->typical && o.accept.rules > 1) ||
+        perf_verdict_start_(&o.accept).status != PERF_OK) {
         s->r.status = PERF_EINVAL;
         s->phase = PERF_GPU_DONE_;
         return s;
@@ -36455,21 +36477,21 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
 {
     perf_gpu_result      r = s->r;
     const perf_gpu_arm_ *a = &s->arm[arm];
-    double               step = r.quantum_ns / PERF_CAST_(double, a->batch);
+    double               step = r.quantum_ns / PERF_CAST_(double, a->arm->batch);
     size_t               i;
 
     r.sample = a->sample;
     r.samples = a->count;
-    r.batch = a->batch;
-    r.iterations = a->runs;
-    r.first_ns = a->first_ns;
+    r.batch = a->arm->batch;
+    r.iterations = a->arm->runs;
+    r.first_ns = a->arm->first_ns;
     r.graph = a->exec != PERF_NULL_;
     if (s->gate_off)
         r.gate = 0;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    r.time = perf_summarize_series_(a->clean, a->cleans);
-    r.exposed = perf_gpu_flagged_(a, s->spare, 0);
-    r.launch = perf_gpu_flagged_(a, s->spare, 1);
+    r.time = perf_summarize_series_(a->arm->ns, a->arm->count);
+    r.exposed = perf_gpu_flagged_(a, s->state->logs, 0);
+    r.launch = perf_gpu_flagged_(a, s->state->logs, 1);
     perf_gpu_joules_(&r, &a->energy);
     for (i = 0; i < a->count; i++) {
         const perf_gpu_sample *x = &a->sample[i];
@@ -36485,7 +36507,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
         r.warnings |= r.time.warnings;
         if (step > PERF_GPU_PERCENT_ * r.time.p50)
             r.warnings |= PERF_WARN_RESOLUTION;
-        if (s->arms == 1 &&
+        if (s->state->variants == 1 &&
             !(r.time.p50_high - r.time.p50_low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
             r.warnings |= PERF_WARN_NOISY;
         r.time.p50_low = perf_most_(r.time.p50_low - step, 0.0);
@@ -36531,7 +36553,7 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 
     if (!s && was->variant == PERF_GPU_NO_MEMORY_)
         return PERF_ENOMEM;
-    if (!s || s->arms != arms || PERF_ACQ_(&s->as.loop.done))
+    if (!s || s->state->variants != arms || PERF_ACQ_(&s->state->loop.done))
         return PERF_ESTATE;
     if (s->phase != PERF_GPU_DONE_)
         s->r.warnings |= PERF_WARN_STOPPED;
@@ -36542,22 +36564,16 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
 {
     perf_loop_state_ *h = s->host;
-    int               i;
 
     perf_gpu_release_(s);
     s->phase = PERF_GPU_DONE_;
-    for (i = 0; i < s->arms; i++) {
-        s->told[i].ns = s->arm[i].clean;
-        s->told[i].count = s->arm[i].cleans;
-    }
-    s->as.state.arm = s->told;
     memcpy(s->note, text, sizeof s->note);
-    perf_loop_done_(&s->as.state, result);
+    perf_loop_done_(s->state, result);
     if (!h || h->status != PERF_OK)             /* perf_bench_fail() */
         return;
-    h->result = s->as.state.result;
+    h->result = s->state->result;
     h->loop.note = s->note;
-    h->arm = s->told;
+    h->arm = s->state->arm;
     perf_loop_done_(h, &h->result);
 }
 
@@ -36571,7 +36587,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
     if (r.status != PERF_OK)
         return r;
     r = perf_gpu_arm_result_(s, 0);
-    h = &s->as.state.result;
+    h = &s->state->result;
     h->time = r.time;
     h->first_ns = r.first_ns;
     h->overhead_ns = r.overhead_ns;
@@ -36588,7 +36604,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
         h->status = PERF_OK;
     h->warnings = r.warnings;
     perf_result_rates_(h);
-    perf_gpu_count_(s->host ? &s->host->loop : &s->as.loop, &r);
+    perf_gpu_count_(s->host ? &s->host->loop : &s->state->loop, &r);
     perf_gpu_settle_(s, r.text, h);
     return r;
 }
@@ -36597,22 +36613,22 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
 {
     perf_verdict  v = perf_verdict_start_(&s->ab_opts.accept);
-    size_t        k, n = s->arm[0].cleans;
+    size_t        k, n = s->state->arm[0].count;
     perf_interval kept;
 
     if (!n || v.status != PERF_OK)
         return v;
-    if (!s->typical) {
-        s->ab_opts.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->arm[0].batch);
-        return perf_compare_pairs(s->arm[0].clean, s->arm[1].clean, n, &s->ab_opts.accept);
+    if (!s->state->typical) {
+        s->ab_opts.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
+        return perf_compare_pairs(s->state->arm[0].ns, s->state->arm[1].ns, n, &s->ab_opts.accept);
     }
     for (k = 0; k < n; k++)
-        s->spare[k] = perf_log_(s->arm[1].clean[k]) - perf_log_(s->arm[0].clean[k]);
-    kept = perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence);
+        s->state->logs[k] = perf_log_(s->state->arm[1].ns[k]) - perf_log_(s->state->arm[0].ns[k]);
+    kept = perf_seq_interval(s->state->logs, n, s->ab_opts.accept.confidence);
     kept = perf_widen_(kept, perf_gpu_tick_(s));
-    s->seq.tick = perf_gpu_tick_(s);
+    s->state->arm[1].seq[0].tick = perf_gpu_tick_(s);
     v.pairs = n;
-    perf_pairs_judge_(&v, &s->seq, kept, s->spare, n, &s->ab_opts.accept);
+    perf_pairs_judge_(&v, &s->state->arm[1].seq[0], kept, s->state->logs, n, &s->ab_opts.accept);
     return v;
 }
 
@@ -36626,7 +36642,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = perf_since_(s->began, perf_now()) * 1e-9;
+    r.seconds = perf_since_(s->state->timer.began, perf_now()) * 1e-9;
     r.opts = s->ab_opts;
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
@@ -36640,7 +36656,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
         r.verdict.decision = PERF_INCONCLUSIVE;
         r.verdict.status = r.status;
     }
-    h = &s->as.state.ab;
+    h = &s->state->ab;
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;

@@ -1029,6 +1029,27 @@ static void test_report(void)
     CHECK(strstr(text, "plain") && strstr(text, "event step 32.0 ns") && strstr(text, "compare, baseline"), "%.2000s", text);
 }
 
+/* The samples of a result stay until the program ends, also where the report forgets the loop. */
+static void test_kept(void)
+{
+    perf_gpu_result r;
+    perf_gpu_bench  b;
+    perf_stream     stream;
+    uint64_t        i, alike = 0;
+
+    sim_start();
+    stream = sim_stream(0);
+    b = perf_gpu_bench_begin("kept", stream, NULL);
+    while (perf_gpu_bench_next(&b))
+        sim_work(stream, 10000);
+    r = perf_gpu_bench_end(&b);
+    perf_reset();
+    for (i = 0; i < r.samples; i++)
+        alike += r.sample[i].ns > 9900 && r.sample[i].ns < 10100;
+    CHECK(r.samples >= 30 && alike == r.samples, "%g of %g", (double)alike, (double)r.samples);
+    sim_stop();
+}
+
 /* Writers of result files read the slices of every loop, those of a device too. */
 static void test_results(void)
 {
@@ -1802,6 +1823,7 @@ int main(int argc, char **argv)
     test_plain();
     test_report();
     test_results();
+    test_kept();
     test_quantum();
     test_flush();
     test_self_synchronising();
