@@ -619,7 +619,8 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
 #endif
 
 #include "perf_case.h"          /* PERF_BENCH and its kin                                         */
-#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H)
+#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H) &&                    \
+    !defined(PERF_LOOP_STATE_H)
 #include "perf_loop.h"          /* here every file that runs a loop carries the engine            */
 #endif
 #endif /* PERF_BENCH_H */

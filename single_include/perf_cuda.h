@@ -1646,71 +1646,21 @@ struct cases_<Run_, First_, Rest_...> {
 
 #endif /* PERF_CASE_H */
 /* ==== perf_bench.h, continued ==== */
-#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H)
+#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H) && !defined(PERF_LOOP_ROWS_H) &&                    \
+    !defined(PERF_LOOP_STATE_H)
 #endif
 #endif /* PERF_BENCH_H */
 /* ==== perf_loop.h, continued ==== */
-/* ==== perf_report.h ==== */
-/* perf_report.h - the door to what was recorded: table, tree, CSV, JSON, at exit.
+/* ==== perf_loop_state.h ==== */
+/* perf_loop_state.h - what does a loop keep while it runs? its clocks, arms, rounds: types only.
  *
- *     perf_report();                           // the table, on stderr
+ *     #include "perf_loop.h"                   // has what works with them; never this one alone
  *
- * Sections (search for ">>"):  config  report  internal  private
+ * The host's loops and those of a device keep the same, each with a filling that times its slices.
+ * Sections (search for ">>"):  internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_REPORT_H
-#define PERF_REPORT_H
-
-/* ==== perf_bound.h ==== */
-/* perf_bound.h - what bounds a part of a program: evidence in, one answer out.
- *
- *     #include "perf_diagnosis.h"
- *     perf_diagnosis d;
- *     if (perf_diagnose(&d) == PERF_OK)
- *         puts(perf_diagnosis_text(d.bound));             // "waiting for data"
- *
- * The table, the five lines, pages, JSON and the line of the GPU all ask perf_bound_decide_.
- * Sections (search for ">>"):  bound  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_BOUND_H
-#define PERF_BOUND_H
-
-/* ==== perf_rows.h ==== */
-/* perf_rows.h - what was recorded under each name, of all threads.
- *
- *     perf_row_ row;
- *     perf_row_fill_(&row, registry, id, sum);     // calls, ticks, percentiles
- *
- * For the library itself; it reads while threads go on, and takes no lock.
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_ROWS_H
-#define PERF_ROWS_H
-
-/* ==== perf_record.h ==== */
-/* perf_record.h - keeps what the scopes of all threads record: the core.
- *
- *     perf_enable(0);                          // from here on nothing is recorded
- *     perf_reset();                            // forget what there is
- *
- * Registry of names, a recorder for each thread, the cold paths of marks, the switches.  Any
- * file that calls a function of this header, or of one built on it, holds the core that the marks
- * of the whole program record with (perf_scope.h); the first of several serves.
- * Sections (search for ">>"):  config  switches  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_H_RECORDS
-#define PERF_H_RECORDS
-
-/* ==== perf_calibration.h ==== */
-/* perf_calibration.h - how long is a tick, and how good is the clock?
- *
- *     uint64_t t = perf_ticks();
- *     work();
- *     printf("%g ns\n", perf_ticks_to_ns(perf_ticks() - t));
- *
- * Sections (search for ">>"):  clock  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_CALIBRATION_H
-#define PERF_CALIBRATION_H
+#ifndef PERF_LOOP_STATE_H
+#define PERF_LOOP_STATE_H
 
 /* ==== perf_registry.h ==== */
 /* perf_registry.h - what is kept of names, loops, streams, sinks, sources: the types of the core.
@@ -4467,3952 +4417,7 @@ PERF_END_DECLS
 #if !PERF_ONE_CORE_ && !defined(PERF_CALIBRATION_H) && !defined(PERF_LAYOUT_H)
 #endif
 #endif /* PERF_REGISTRY_H */
-/* ==== perf_calibration.h, continued ==== */
-
-PERF_BEGIN_DECLS
-
-/* >>clock ------------------------------------------------------------------------------------- */
-
-/* The bits of perf_clock_info.warnings; the report has a sentence for each.                      */
-typedef enum perf_clock_warning {
-    PERF_CLOCK_OK = 0,
-    PERF_CLOCK_NOT_INVARIANT = 1,       /* the counter changes speed: clock_gettime used instead  */
-    PERF_CLOCK_BACKWARDS = 4,           /* the clock was seen going backwards                     */
-    PERF_CLOCK_ROUGH = 8,               /* calibrated for too short: worse than 0.1 %             */
-    PERF_CLOCK_MIXED = 16,              /* files of this program disagree about PERF_CLOCK        */
-    PERF_CLOCK_STANDS = 32              /* the system's clock stands still: a tick is 1 ns        */
-} perf_clock_warning;
-
-typedef struct perf_clock_info {
-    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
-    double      hz;             /* ticks a second                                                 */
-    double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* usual step from one reading to the next that differs           */
-    double      cost_ns;        /* one reading                                                    */
-    double      error_ppm;      /* bound on the error of tick_ns                                  */
-    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
-} perf_clock_info;
-
-/* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
- * scope starts the calibration, which gets better by itself: perf_clock().error_ppm is the
- * bound.  The rate is good to some 1 % at once, 100 ppm after 100 us, 1 ppm after 10 ms.         */
-PERF_FN double perf_ticks_to_ns(uint64_t ticks);
-
-/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
-PERF_FN perf_clock_info perf_clock(void);
-
-/* >>internal: what other headers may use -------------------------------------------------------
- *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_spent_since_  use of the process, of a thread                                           */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* ---- calibration ---- */
-
-/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
-PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
-{
-    perf_pair_ best = PERF_ZERO;
-    int        i;
-
-    best.width = ~UINT64_C(0);
-    for (i = 0; i < 8; i++) {
-        uint64_t before = perf_ticks();
-        uint64_t ns = perf_now();
-        uint64_t width = perf_ticks() - before;
-        if (width < best.width) {
-            best.ticks = before + width / 2;
-            best.ns = ns;
-            best.width = width;
-        }
-    }
-    return best;
-}
-
-PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
-{
-    perf_calibration_ *c = &perf_anchor_v1_.clock;
-
-    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
-        c->first = perf_pair_read_();
-        PERF_REL_(&c->state, 2u);
-    }
-    if (PERF_ACQ_(&c->state) != 2)
-        return PERF_NULL_;
-    return c;
-}
-
-#define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
-
-#if PERF_COUNTER_
-/* A reading of both clocks at least a microsecond after `first`, or after all patience. */
-PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
-{
-    uint64_t   since = perf_ticks();
-    perf_pair_ p;
-
-    do
-        p = perf_pair_read_();
-    while (p.ns < first->ns + 1000 && p.ticks - since < PERF_CLOCK_PATIENCE_);
-    return p;
-}
-
-/* What a calibration says that cannot be made better now: the rate known so far, else 1. */
-PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
-{
-    if (!PERF_GET_(&c->length))
-        return 1.0;
-    return perf_from_bits_(PERF_GET_(&c->tick_ns));
-}
-
-/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
-PERF_COLD_FN_ double perf_tick_ns_(void)
-{
-    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
-    perf_pair_         p;
-    uint64_t           length, slack, now;
-    double             rate, ppm;
-
-    if (!c) {                                   /* another thread is at it this microsecond       */
-        mine.first = perf_pair_read_();
-        c = &mine;
-    }
-    length = PERF_GET_(&c->length);
-    now = perf_ticks();
-    if (length && now < c->first.ticks) {       /* the counter was set back                       */
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
-        return perf_tick_ns_kept_(c);
-    }
-    if (length && now - c->first.ticks < 2 * length)
-        return perf_tick_ns_kept_(c);
-    p = perf_pair_after_(&c->first);
-    if (p.ns < c->first.ns + 1000) {
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
-        return perf_tick_ns_kept_(c);
-    }
-    if (p.ticks <= c->first.ticks) {
-        mine.first = perf_pair_read_();         /* what it was before says nothing                */
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
-        c = &mine;
-        p = perf_pair_after_(&c->first);
-    }
-    PERF_SET_(&c->warnings, 0u);
-    length = p.ticks - c->first.ticks;
-    rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
-    slack = p.width - c->first.width;
-    if (p.width < c->first.width)
-        slack = c->first.width - p.width;
-    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
-    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
-    PERF_SET_(&c->tick_ns, perf_bits_(rate));
-    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
-    PERF_SET_(&c->length, length);
-    return rate;
-}
-#else
-PERF_FN double perf_tick_ns_(void)
-{
-    return 1.0;
-}
-#endif
-
-PERF_FN double perf_ticks_to_ns(uint64_t ticks)
-{
-    return PERF_CAST_(double, ticks) * perf_tick_ns_();
-}
-
-/* ---- the clock's quality ---- */
-
-#if PERF_ARCH_X86_
-#define PERF_COUNTER_NAME_ "tsc"
-#elif defined(__aarch64__)
-#define PERF_COUNTER_NAME_ "cntvct"
-#else
-#define PERF_COUNTER_NAME_ "rdtime"
-#endif
-#if defined(_WIN32)
-#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
-#else
-#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
-#endif
-
-/* A reading of the clock that scopes use: 1 the counter, 0 the system's. */
-PERF_FN uint64_t perf_clock_read_(int counter)
-{
-    if (counter)
-        return perf_ticks();
-    return perf_now();
-}
-
-/* 32 readings: how long they took, and the smallest step between two of them. */
-typedef struct perf_clock_run_ {
-    uint64_t took, step;                /* in ticks of that clock; step UINT64_MAX: it stood      */
-    int      backwards;                 /* 1: a reading was before the last one                   */
-} perf_clock_run_;
-
-PERF_FN perf_clock_run_ perf_clock_run_of_(int counter)
-{
-    perf_clock_run_ run = PERF_ZERO;
-    uint64_t        first = perf_clock_read_(counter), last = first, now;
-    int             i;
-
-    run.step = ~UINT64_C(0);
-    for (i = 0; i < 32; i++) {
-        now = perf_clock_read_(counter);
-        if (now != last && now - last < run.step)
-            run.step = now - last;
-        if (now < last)
-            run.backwards = 1;
-        last = now;
-    }
-    run.took = last - first;
-    return run;
-}
-
-/* What the clock is called. */
-PERF_FN const char *perf_clock_name_(int counter)
-{
-#if defined(PERF_CLOCK_FN)
-    (void)counter;
-    return "custom";
-#else
-    if (counter)
-        return PERF_COUNTER_NAME_;
-    return PERF_SYSTEM_CLOCK_NAME_;
-#endif
-}
-
-/* Step and cost of the clock that scopes use, from sixteen runs.  Some counters of virtual machines
- * step by 25 ticks and now and then by one, so the step is the median, over the runs, of the
- * smallest step in each; `step` holds them sorted.                                               */
-PERF_FN perf_clock_info perf_clock(void)
-{
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    perf_clock_info c = PERF_ZERO;
-    perf_clock_run_ run;
-    uint64_t        step[16], best = ~UINT64_C(0);
-    int             i, at, counter = PERF_COUNTER_;
-
-    if (r)
-        counter = !r->clock;
-    for (i = 0; i < 16; i++) {
-        run = perf_clock_run_of_(counter);
-        if (run.backwards)
-            c.warnings |= PERF_CLOCK_BACKWARDS;
-        if (run.took < best)
-            best = run.took;
-        for (at = i; at && step[at - 1] > run.step; at--)
-            step[at] = step[at - 1];
-        step[at] = run.step;
-    }
-    c.name = perf_clock_name_(counter);
-    c.tick_ns = 1.0;
-    if (counter) {
-        c.tick_ns = perf_tick_ns_();
-        c.error_ppm = perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm));
-        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
-    }
-    c.hz = 1e9 / c.tick_ns;
-    if (step[8] != ~UINT64_C(0))
-        c.resolution_ns = PERF_CAST_(double, step[8]) * c.tick_ns;
-    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
-    if (c.error_ppm > 1000)
-        c.warnings |= PERF_CLOCK_ROUGH;
-    if (r)
-        c.warnings |= PERF_GET_(&r->warnings);
-    return c;
-}
-
-/* ---- what the process, or a thread, has used ---- */
-
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
-{
-    perf_spent_ now = PERF_ZERO;
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
-
-    if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
-        }
-    }
-#endif
-    (void)from, (void)who;
-    return now;
-}
-
-PERF_END_DECLS
-
-#if !PERF_ONE_CORE_
-#endif
-#endif /* PERF_CALIBRATION_H */
-/* ==== perf_record.h, continued ==== */
-/* ==== perf_layout.h ==== */
-/* perf_layout.h - where do readers from outside find what is recorded?  Places, in an ELF note.
- *
- *   $ perf-ab top 4711                         # reads a process that runs; perf-ab look its core
- *
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_LAYOUT_H
-#define PERF_LAYOUT_H
-
-
-/* >>internal: what other headers may use -------------------------------------------------------
- *   perf_layout_note_  writes the note into a file that holds a core
- *   PERF_ENGINE_       leaves a table of functions under a symbol for the linker                 */
-
-/* >>private: the note -------------------------------------------------------------------------- */
-
-PERF_BEGIN_DECLS
-
-#if PERF_ONE_CORE_
-#define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
-#define PERF_LAYOUT_VERSION_ 2
-#if defined(__aarch64__)
-#define PERF_NOTE_ADDRESS_  "%0"
-#define PERF_NOTE_OPERAND_(object) "S"(object)
-#else
-#define PERF_NOTE_ADDRESS_  "%c0"
-#define PERF_NOTE_OPERAND_(object) "i"(object)
-#endif
-
-/* A pointer to the table, in a group of sections of which the linker keeps one.  It is written into
- * the file that uses the function around it, so a file that does not use it carries no table.    */
-#define PERF_ENGINE_(symbol, table)                                                               \
-    __asm__ __volatile__(PERF_ENGINE_TEXT_(symbol, PERF_NOTE_ADDRESS_)                            \
-                         : : PERF_NOTE_OPERAND_(&(table)))
-#define PERF_ENGINE_TEXT_(symbol, table)                                                          \
-    ".ifndef " symbol "\n"                                                                        \
-    ".pushsection .data.rel.ro.perf_h,\"awG\",%%progbits," symbol ",comdat\n"                     \
-    ".balign 8\n.weak " symbol "\n.hidden " symbol "\n" symbol ":\n"                             \
-    ".quad " table "\n.popsection\n.endif\n"
-
-/* The note: its sizes and type, the name of its owner, and how far away the table is. */
-#define PERF_LAYOUT_TEXT_                                                                         \
-    ".ifndef perf_layout_note_v1_\n"                                                              \
-    ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"                       \
-    ".balign 4\n"                                                                                 \
-    ".weak perf_layout_note_v1_\n"                                                                \
-    ".hidden perf_layout_note_v1_\n"                                                              \
-    "perf_layout_note_v1_:\n"                                                                     \
-    ".long 7, 8, 0x50455247\n"                                                                    \
-    ".asciz \"perf.h\"\n"                                                                         \
-    ".byte 0\n"                                                                                   \
-    ".quad " PERF_NOTE_ADDRESS_ " - .\n"                                                          \
-    ".popsection\n"                                                                               \
-    ".endif\n"                                                                                    \
-    ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
-
-/* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
- * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Version 2: counters have 32 bits, see perf_halves_sum_.  Of a process
- * that runs, a cell's counters are its own if it has the same `count` and `buckets` after they were
- * read: an outgrown block serves another cell later.
- * Writable, as core files leave out the pages that nobody can write.                             */
-PERF_COLD_FN_ void perf_layout_note_(void)
-{
-    static size_t layout[] = {
-        PERF_LAYOUT_WORD_, PERF_LAYOUT_VERSION_, PERF_CELL_BITS_, PERF_LATE_, PERF_LOSSES_,
-        __builtin_offsetof(perf_anchor_, registry), __builtin_offsetof(perf_anchor_, clock.first),
-        __builtin_offsetof(perf_anchor_, clock.length), sizeof(perf_name_),
-        __builtin_offsetof(perf_name_, site.file), __builtin_offsetof(perf_name_, site.line),
-        __builtin_offsetof(perf_name_, length), __builtin_offsetof(perf_name_, kind),
-        sizeof(perf_registry_), __builtin_offsetof(perf_registry_, process),
-        __builtin_offsetof(perf_registry_, clock), __builtin_offsetof(perf_registry_, warnings),
-        __builtin_offsetof(perf_registry_, ring_events), __builtin_offsetof(perf_registry_, lost),
-        __builtin_offsetof(perf_registry_, cut_names), __builtin_offsetof(perf_registry_, retired),
-        __builtin_offsetof(perf_registry_, retired_bytes),
-        __builtin_offsetof(perf_registry_, retired_lost),
-        __builtin_offsetof(perf_registry_, recorders), __builtin_offsetof(perf_registry_, names),
-        __builtin_offsetof(perf_registry_, count), __builtin_offsetof(perf_registry_, spent),
-        __builtin_offsetof(perf_registry_, made),
-        sizeof(perf_recorder_), __builtin_offsetof(perf_recorder_, late),
-        __builtin_offsetof(perf_recorder_, open), __builtin_offsetof(perf_recorder_, ring),
-        __builtin_offsetof(perf_recorder_, ring_next),
-        __builtin_offsetof(perf_recorder_, ring_head),
-        __builtin_offsetof(perf_recorder_, ring_lost),
-        __builtin_offsetof(perf_recorder_, ring_more),
-        __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
-        __builtin_offsetof(perf_recorder_, slots), __builtin_offsetof(perf_recorder_, slots_used),
-        __builtin_offsetof(perf_recorder_, slot), __builtin_offsetof(perf_recorder_, request),
-        __builtin_offsetof(perf_recorder_, birth), __builtin_offsetof(perf_recorder_, thread),
-        __builtin_offsetof(perf_recorder_, number), __builtin_offsetof(perf_recorder_, losses),
-        __builtin_offsetof(perf_recorder_, next), __builtin_offsetof(perf_recorder_, home),
-        __builtin_offsetof(perf_recorder_, gone), __builtin_offsetof(perf_recorder_, foreign_track),
-        __builtin_offsetof(perf_recorder_, strayed), __builtin_offsetof(perf_recorder_, away),
-        __builtin_offsetof(perf_recorder_, away_in), __builtin_offsetof(perf_recorder_, name),
-        __builtin_offsetof(perf_recorder_, root),
-        sizeof(perf_slot_), __builtin_offsetof(perf_slot_, cell),
-        __builtin_offsetof(perf_cell_, parent), __builtin_offsetof(perf_cell_, count),
-        __builtin_offsetof(perf_cell_, sum), __builtin_offsetof(perf_cell_, tag),
-        __builtin_offsetof(perf_cell_, inside), __builtin_offsetof(perf_cell_, again),
-        __builtin_offsetof(perf_cell_, within), __builtin_offsetof(perf_cell_, of.calls.min),
-        __builtin_offsetof(perf_cell_, of.calls.max), __builtin_offsetof(perf_cell_, buckets),
-        __builtin_offsetof(perf_cell_, of.calls.gauge),
-        __builtin_offsetof(perf_cell_, of.root.waiting),
-        __builtin_offsetof(perf_cell_, of.root.again_open),
-        __builtin_offsetof(perf_cell_, of.root.older), __builtin_offsetof(perf_buckets_, first),
-        __builtin_offsetof(perf_buckets_, room), __builtin_offsetof(perf_buckets_, n),
-        __builtin_offsetof(perf_buckets_, halves), __builtin_offsetof(perf_halves_, next),
-        __builtin_offsetof(perf_halves_, index), __builtin_offsetof(perf_halves_, halves),
-        sizeof(perf_gauge_), sizeof(perf_event_), sizeof(perf_retired_),
-        __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
-        __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
-        __builtin_offsetof(perf_scope, cell), __builtin_offsetof(perf_registry_, off),
-        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
-        __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
-        __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
-        __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
-        PERF_LAYOUT_WORD_};
-
-    __asm__ __volatile__(PERF_LAYOUT_TEXT_ : : PERF_NOTE_OPERAND_(layout));
-}
-#else
-#define PERF_ENGINE_(symbol, table) PERF_CAST_(void, 0)
-#define perf_layout_note_() PERF_CAST_(void, 0)
-#endif
-
-PERF_END_DECLS
-
-#if !PERF_ONE_CORE_
-#endif
-#endif /* PERF_LAYOUT_H */
-/* ==== perf_record.h, continued ==== */
-
-/* >>config ------------------------------------------------------------------------------------ */
-
-#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
-#define PERF_TRACE_EVENTS 65536
-#endif
-
-PERF_BEGIN_DECLS
-
-/* >>switches ---------------------------------------------------------------------------------- */
-
-/* Run-time switches of the whole process, both on at the start: all recording, and the trace alone.
- * A switched-off scope costs one compare.  Take a lock.                                          */
-PERF_FN void perf_enable(int on);
-PERF_FN void perf_trace_enable(int on);
-
-/* Forgets all that was recorded, in every thread; scopes open now count from here on.  Loops that
- * have ended are forgotten, too, and their memory is given back (perf_race_result.entry with it);
- * loops under way go on.                                                                         */
-PERF_FN void perf_reset(void);
-
-/* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
- * also while there is no memory to record anything at all. */
-PERF_FN perf_status perf_error(void);
-
-/* >>internal: what other headers may use -------------------------------------------------------
- * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
- * stream's.  What is made here is never freed.  Any thread, unless something else is said.
- *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
- *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; perf_unlock_
- *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
- *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
- *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
- *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
- *   perf_name_intern_ (lock held),
- *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
- *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
- *   perf_ring_dropped_  events that are gone; perf_stream_flush_  writes one ring (lock held)
- *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
- *   perf_member_ours_  a child of this process
- *   perf_image_pin_  is never unloaded
- *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
- *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
- *       do not let go                                                                            */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* The smaller and the larger of two counts. */
-PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
-{
-    return one < other ? one : other;
-}
-
-PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
-{
-    return one < other ? other : one;
-}
-
-/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
-PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
-{
-    if (ticks >> 63)
-        return least;
-    return perf_larger_(perf_smaller_(ticks, most), least);
-}
-
-/* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
-PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, perf_anchor_ *))
-{
-    s->visit = visit;
-    perf_images_walk_(s);
-    visit(s, &perf_anchor_v1_);
-}
-
-#if PERF_NOTES_
-extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
-    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
-
-/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
- * nothing is ever unloaded, and the program itself cannot be opened.                             */
-PERF_COLD_FN_ void perf_image_pin_(void)
-{
-    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
-
-    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
-        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
-        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
-}
-#else
-#define perf_image_pin_() PERF_CAST_(void, 0)
-#endif
-
-/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
-
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-/* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
-{
-    int   was = PERF_ERRNO_;
-    void *p;
-
-    if (PERF_ACQ_(&r->family))
-        return;
-    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
-    if (PERF_PTR_(intptr_t, p) != -1) {
-        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
-        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
-    }
-    PERF_ERRNO_ = was;
-}
-
-/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
-PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
-{
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
-
-    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
-        at = __atomic_fetch_add(&family->used, size, 0);
-    if (at + size <= PERF_FAMILY_BYTES_)
-        return PERF_PTR_(char *, family) + at;
-    (void)__atomic_fetch_add(&family->full, 1, 0);
-    return PERF_NULL_;
-}
-
-/* A child's place in its family, made when it first takes the lock. */
-PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m, *first;
-
-    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
-    if (!family)
-        return;
-    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
-    if (m) {
-        m->parent = r->member;
-        m->inherited = r->count;
-        first = PERF_ACQ_(&family->members);
-        do
-            m->next = first;
-        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_ACQUIRE));
-    }
-    r->member = m;
-}
-
-#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
-
-/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
-PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
-{
-    void *p = PERF_NULL_;
-
-    if (r && r->member) {
-        if (bytes < PERF_CHILD_STEP_)
-            bytes = PERF_CHILD_STEP_;
-        p = perf_family_take_(r->family, bytes);
-    }
-    if (!p)
-        return perf_pages_(*step, wipe);
-    *step = bytes;
-    return p;
-}
-
-/* Shows the parents of a child a new recorder. */
-PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
-{
-    perf_member_ *m = r->member;
-
-    if (m)
-        t->shown = PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown));
-    if (t->shown) {
-        t->shown->next = m->recorders;
-        PERF_REL_(&m->recorders, t->shown);
-    }
-}
-#else
-#define perf_family_make_(r)                      PERF_CAST_(void, (r))
-#define perf_member_make_(r)                      PERF_CAST_(void, (r))
-#define perf_pool_pages_(r, bytes, step, wipe)    (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
-#define perf_recorder_show_(r, t)                 PERF_CAST_(void, (t))
-#endif
-
-/* `bytes` more of a pool that grows by `step`; never given back. */
-PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
-                               size_t step, int wipe)
-{
-    char *p;
-
-    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
-    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
-        if (step < bytes)
-            step = bytes;
-        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
-        if (!p)
-            return PERF_NULL_;
-        *pool = p;
-        *end = p + step;
-    }
-    p = *pool;
-    *pool += bytes;
-    return p;
-}
-
-/* The same from the registry, with its lock held. */
-#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
-
-#define PERF_ROOM_STEP_ 262144
-#define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
-#define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
- * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
-PERF_COLD_FN_ char *perf_huge_page_(void)
-{
-    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
-    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
-    int       was = PERF_ERRNO_;
-
-    if (!p)
-        return PERF_NULL_;
-    if (over)
-        p += PERF_HUGE_PAGE_ - over;
-    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
-    return p;
-}
-
-/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
-PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
-{
-    char *p;
-
-    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
-        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
-        return;
-    p = perf_huge_page_();
-    if (p) {
-        t->pool = p;
-        t->pool_end = p + PERF_HUGE_PAGE_;
-    }
-}
-#else
-#define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
-#endif
-
-/* The same from the recorder of the calling thread. */
-PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
-{
-    t->pooled += bytes;
-    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
-    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
-}
-
-PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
-{
-    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
-}
-
-/* Sets bits of a word that any thread may write, with or without the lock. */
-PERF_COLD_FN_ void perf_word_set_(uint32_t *word, uint32_t bits)
-{
-    uint32_t was;
-
-    do
-        was = PERF_GET_(word);
-    while ((was & bits) != bits && !perf_claim_(word, was, was | bits));
-}
-
-/* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
-PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
-{
-    PERF_ADD_(t->losses[loss], 1);
-    perf_fail_(t->home, why);
-}
-
-/* A mark of a thread that has no recorder, and gets none now. */
-PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
-{
-#if PERF_TCC_
-    r->lost++;
-#else
-    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
-#endif
-    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
-}
-
-/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
- * one), or each starts over when it next begins a scope.                                         */
-PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
-{
-    perf_recorder_ *t;
-
-    while ((t = r->recorders) != PERF_NULL_) {
-        r->recorders = t->next;
-        PERF_LIBC_(memset)(t, 0, sizeof *t);
-    }
-    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
-    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
-    r->scan_at = 64;
-    r->retired = PERF_NULL_;
-    r->reading = 0;
-    r->loop_readers = 0;
-    r->marks = PERF_NULL_;
-    r->gpu = PERF_NULL_;
-    r->sources = PERF_NULL_;                    /* added again when next used                     */
-    r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
-    perf_member_make_(r);
-    if (r->stream)                              /* the child's next flush opens a file of its own */
-        r->stream->unsent = 0;
-    PERF_SET_(&r->lock, 0u);
-    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
-}
-
-/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
- * signal handler or in the user's own mmap); the caller then gives up and counts.                */
-PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
-{
-    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
-
-    while ((was = PERF_ACQ_(&r->process)) != process) {
-#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
-            return 0;                           /* the child of vfork: its parent's memory        */
-#endif
-        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&r->forked, was, process))
-            perf_forked_(r, process);
-    }
-    while (!perf_claim_(&r->lock, 0, me)) {
-        if (PERF_GET_(&r->lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
-}
-
-#define perf_unlock_(r) PERF_REL_(&(r)->lock, 0u)
-
-#if defined(__linux__) && !PERF_TCC_
-#if defined(__GLIBC__)
-#define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
-#else                                           /* musl's takes only three, and is always there   */
-#define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
-#endif
-extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
-extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
-    PERF_ATTR_((__weak__, __visibility__("hidden")));
-
-PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
-
-/* A parent that has marked nothing shall find what its children record, too. */
-PERF_COLD_FN_ void perf_at_fork_(void)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (!r)
-        return;
-    perf_family_make_(r);
-    PERF_SET_(&r->forking, 1u);
-}
-
-/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
- * what its parent has recorded; else when it next takes the lock.  Each image comes here.        */
-PERF_COLD_FN_ void perf_at_fork_child_(void)
-{
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-
-    if (!r || !r->forking)
-        return;
-    r->forking = 0;
-    r->process = r->forked = 0;                 /* other name space, maybe the same number        */
-    if (perf_lock_(r))
-        perf_unlock_(r);
-}
-
-/* Once in an image; not within a fork, where musl holds the lock of this list. */
-PERF_COLD_FN_ void perf_watch_forks_(void)
-{
-    if (PERF_PTR_(uintptr_t, &perf_atfork_) != 0 && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
-        (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
-}
-#else
-#define perf_watch_forks_() PERF_CAST_(void, 0)
-#endif
-
-#if PERF_ARCH_X86_ && PERF_COUNTER_
-/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
-PERF_COLD_FN_ int perf_counter_invariant_(void)
-{
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
-
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
-    if (most < leaf)
-        return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
-    return (d >> 8 & 1) != 0;
-}
-#else
-#define perf_counter_invariant_() 1             /* by definition of the other counters            */
-#endif
-
-PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
-{
-    perf_registry_ *r = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *r, 0));
-
-    if (!r)
-        return PERF_NULL_;
-    r->size = PERF_CAST_(uint32_t, sizeof *r);
-    r->abi = 1;
-    r->process = perf_process_id_();
-    r->scan_at = 64;
-    r->count = 1;                               /* id 0 means "not yet registered"                */
-    r->made = perf_anchor_v1_.clock.first;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
-#if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT)
-    r->clock = 0;                               /* our tests: that clock through the hot path     */
-#elif defined(PERF_CLOCK_FN)
-    r->custom = PERF_CLOCK_FN;
-    r->clock = 1;
-#elif !PERF_COUNTER_
-    r->clock = 1;
-#elif PERF_CLOCK == PERF_CLOCK_AUTO
-    if (!perf_counter_invariant_()) {
-        r->clock = 1;
-        r->warnings |= PERF_CLOCK_NOT_INVARIANT;
-    }
-#endif
-    r->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
-    while (r->ring_events < PERF_TRACE_EVENTS)
-        r->ring_events *= 2;
-    return r;
-}
-
-/* A file that times by another clock than the process does is told in the report. */
-PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
-{
-    if ((counter == 0) != (r->clock != 0) && !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
-        perf_word_set_(&r->warnings, PERF_CLOCK_MIXED);
-}
-
-/* The first anchor of all settles races for a new registry. */
-PERF_COLD_FN_ void perf_image_leads_(perf_search_ *s, perf_anchor_ *a)
-{
-    if (!s->is_there)
-        s->is_there = a;
-    if (!s->found)
-        s->found = PERF_ACQ_(&a->registry);
-}
-
-/* The registry of the process, made by whoever asks first; NULL without memory. */
-PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
-{
-    perf_search_    s = PERF_ZERO;
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
-    perf_anchor_   *leader;
-
-    if (r)
-        return r;
-    perf_images_(&s, perf_image_leads_);
-    r = PERF_CAST_(perf_registry_ *, s.found);
-    if (!r) {
-        (void)perf_calibrate_();
-        mine = perf_registry_make_();
-        if (!mine) {
-            PERF_SET_(&perf_anchor_v1_.poor, 1u);
-            return PERF_NULL_;
-        }
-        leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
-#if PERF_TCC_
-        leader->registry = r = mine;
-#else
-        if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            r = mine;                           /* else lost a race: ours stays unused            */
-#endif
-        if (r == mine)
-            perf_watch_forks_();
-    }
-    if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
-        perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
-        PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
-    }
-    if (PERF_GET_(&perf_anchor_v1_.poor))       /* what came before is lost                       */
-        perf_fail_(r, PERF_ENOMEM);
-    PERF_REL_(&perf_anchor_v1_.registry, r);
-    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
-    perf_clock_agrees_(r, PERF_COUNTER_);
-    return r;
-}
-
-/* What the scopes are timed with when the counter will not do. */
-PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
-{
-    if (!r->clock)
-        return perf_ticks();
-    if (r->custom)
-        return r->custom();
-    return perf_now();
-}
-
-/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
-PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
-{
-    if (r && r->clock)
-        return 1.0;
-    return perf_ticks_to_ns(1);
-}
-
-/* ---- names ---- */
-
-/* Room for twice the names; the old tables stay, readers may be in them. */
-PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
-{
-    uint32_t     room = r->room ? r->room * 2 : 256, i;
-    size_t       bytes = room * sizeof(perf_name_ *);
-    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
-    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
-
-    if (!table || !hash)
-        return 0;
-    if (r->room)
-        PERF_LIBC_(memcpy)(table, r->names, r->room * sizeof *table);
-    for (i = 1; i < r->count; i++) {
-        table[i]->next_same = hash[table[i]->hash & (room - 1)];
-        hash[table[i]->hash & (room - 1)] = table[i];
-    }
-    r->by_hash = hash;
-    r->hash_room = room;
-    PERF_REL_(&r->names, table);
-    PERF_REL_(&r->room, room);
-    if (r->member)
-        PERF_REL_(&r->member->names, table);
-    return 1;
-}
-
-#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
-
-/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
-PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
-{
-    const char *name = site->name;
-    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
-    const char *file = site->file ? site->file : "";
-    size_t      place = PERF_LIBC_(strlen)(file);
-    perf_name_ *n, *first = PERF_NULL_;
-    char       *text;
-
-    if (!name)
-        perf_fail_(r, PERF_EINVAL);
-    if (!name)
-        name = "(null)";
-    else if (!*name)
-        name = "(empty)";
-    length = perf_name_length_(name);
-    for (i = 0; i < length; i++)
-        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
-    if (r->room)
-        first = r->by_hash[hash & (r->hash_room - 1)];
-    for (n = first; n; n = n->next_same)
-        if (n->hash == hash && n->kind == kind && n->length == length &&
-            !PERF_LIBC_(memcmp)(n->site.name, name, length))
-            return n;
-    if (r->count >= PERF_NAMES_MAX_)
-        return PERF_NULL_;
-    if ((r->count >= r->room || (r->member && !r->member->names)) && !perf_table_grow_(r))
-        return PERF_NULL_;
-    if (place > PERF_NAME_MAX_)
-        file += place - PERF_NAME_MAX_;
-    place = PERF_LIBC_(strlen)(file);
-    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + place + 1));
-    if (!n)
-        return PERF_NULL_;
-    if (name[length]) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
-    }
-    text = PERF_PTR_(char *, n + 1);
-    PERF_LIBC_(memcpy)(text, name, length);
-    text[length] = '\0';
-    n->site.name = text;
-    if (place) {                                /* its image may be unloaded                      */
-        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
-        n->site.file = text + length + 1;
-    }
-    n->site.line = site->line;
-    n->hash = hash;
-    n->length = length;
-    n->kind = kind;
-    n->site.id = r->count;
-    n->next_same = r->by_hash[hash & (r->hash_room - 1)];
-    r->names[r->count] = n;
-    PERF_REL_(&r->count, r->count + 1);         /* before a fork elsewhere can find the name      */
-    r->by_hash[hash & (r->hash_room - 1)] = n;
-    return n;
-}
-
-PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
-{
-    uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
-    perf_name_ *n;
-
-    if (id || !perf_lock_(r))
-        return id;
-    n = perf_name_intern_(r, site);
-    perf_unlock_(r);
-    if (!n) {
-        perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
-        return 0;
-    }
-    PERF_REL_(&site->id, n->site.id);
-    return n->site.id;
-}
-
-/* ---- recorders ---- */
-
-/* Makes the ring, or hides it, as the switch says.  Pages cost nothing until they are touched. */
-PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
-{
-    int      on = r->ring_events && !PERF_GET_(&r->trace_off);
-    uint64_t limit = ~UINT64_C(0);
-
-    if (!t->ring && on) {
-        size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
-        PERF_REL_(&t->ring, PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1)));
-        if (!t->ring)
-            perf_fail_(r, PERF_ENOMEM);
-    }
-    if (!t->ring)
-        on = 0;
-    if (!on)
-        limit = 0;
-    else if (PERF_ACQ_(&r->stream))
-        limit = t->ring_head + sizeof(perf_event_);
-    PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
-    PERF_SET_(&t->ring_limit, limit);
-}
-
-/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
-PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
-{
-    perf_stream_ *stream = PERF_ACQ_(&r->stream);
-
-    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
-        return 0;
-    stream->flush(r, stream, t);
-    return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
-}
-
-#define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
-
-PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
-{
-    perf_halves_ *h;
-
-    for (h = b->halves; h; h = h->next)
-        PERF_SET_(&h->halves, 0u);
-}
-
-/* Empties a cell; its place in the tree and its memory stay. */
-PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
-{
-    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
-                              &c->of.calls.max};
-    uint32_t        i;
-
-    for (i = 0; i < sizeof zero / sizeof *zero; i++)
-        PERF_SET_(zero[i], UINT64_C(0));
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
-    if (c->of.calls.gauge)
-        PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
-    if (!c->buckets)
-        return;
-    perf_halves_clear_(c->buckets);
-    for (i = 0; i < c->buckets->room; i++)
-        PERF_REL_(&c->buckets->n[i], 0u);
-    perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
-}
-
-/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
-PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
-{
-    perf_cell_ *c, *first;
-    uint32_t    i;
-
-    for (i = 0; i < t->room; i++) {
-        first = c = t->cell[i];
-        if (c)
-            do
-                perf_cell_clear_(c);
-            while ((c = c->kin) != first);
-    }
-    for (c = t->open; c->parent; c = c->parent)
-        c->held = 1;
-    PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->away, UINT64_C(0));
-    for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
-        PERF_SET_(&t->late[i], &t->waste);
-}
-
-/* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
-PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
-{
-    perf_recorder_ **same = &r->by_thread[thread % 256];
-
-    PERF_LIBC_(memset)(t, 0, sizeof *t);
-    t->open = &t->root;                         /* the tree, empty                                */
-    perf_recorder_clear_(t);
-    t->home = r;
-    t->number = ++r->threads;
-    t->foreign_track = !thread;
-    t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
-    r->alive++;
-    t->made = t->birth = perf_scope_ticks_(r);
-    perf_ring_set_(r, t);
-    perf_recorder_show_(r, t);
-    if (thread) {
-        t->next_same = *same;
-        PERF_REL_(same, t);
-    }
-    t->next = r->recorders;
-    PERF_REL_(&r->recorders, t);
-}
-
-/* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
- * gone with its first entry: where there are such, the whole ones that are left are counted.     */
-PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
-                                          uint64_t from)
-{
-    uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
-    uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
-
-    if (from != PERF_GET_(&t->ring_lost))
-        more -= PERF_GET_(&t->sent_more);
-    if (!more || written <= r->ring_events)
-        return written > r->ring_events ? written - r->ring_events : 0;
-    while (i < r->ring_events) {                /* from the newest back                           */
-        what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
-        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
-        if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
-            entries = 3;
-        i += entries;
-        whole += !PERF_EVENT_PART_(what) && i <= r->ring_events;
-    }
-    return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
-}
-
-/* Events of a ring that are not in the streamed file. */
-PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
-{
-    return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
-           (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
-}
-
-/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
-enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
-typedef struct perf_losses_ {
-    uint64_t n[PERF_LOSS_ALL_];
-} perf_losses_;
-
-PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
-{
-    perf_losses_    l = PERF_ZERO;
-    perf_recorder_ *t;
-    perf_stream_   *stream = PERF_ACQ_(&r->stream);
-    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
-
-    if (stream)
-        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
-    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
-    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
-    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t from = PERF_GET_(&t->ring_lost);
-        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
-            continue;                           /* reset, though its thread sleeps or is gone     */
-        if (failed)
-            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
-        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
-            from = PERF_GET_(&t->ring_sent);
-        for (i = 0; i < PERF_LOSSES_; i++)
-            l.n[i] += PERF_GET_(&t->losses[i]);
-        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
-    }
-    return l;
-}
-
-#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */
-
-/* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
-PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
-{
-    uint64_t       bytes = t->ring_head - t->ring_lost, i;
-    uint64_t       size = r->ring_events * sizeof(perf_event_);
-    perf_retired_ *old;
-    char          *to;
-    int            sent = perf_stream_flush_(r, t);
-
-    if (t->request & PERF_ASK_RESET_)
-        bytes = 0;
-    if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
-        PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
-    if (bytes > size && !sent)
-        PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
-    bytes = perf_smaller_(bytes, size);
-    if (bytes && !r->retired)
-        r->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
-    if (r->retired && r->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
-        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, r->retired + r->retired_bytes));
-        old->thread = t->thread;
-        old->number = t->number;
-        old->count = bytes / sizeof(perf_event_);
-        PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
-        to = PERF_PTR_(char *, old + 1);
-        for (i = 0; i < bytes; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, t->ring) + ((t->ring_head -
-                                       sizeof(perf_event_) - i) & (size - 1)), sizeof(perf_event_));
-        r->retired_bytes += sizeof *old + bytes;
-    } else if (!sent) {
-        PERF_ADD_(r->retired_lost, bytes / sizeof(perf_event_));
-    }
-    PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
-    if (t->ring_limit)
-        perf_ring_set_(r, t);
-}
-
-/* Scopes that are open in a thread, with recursive calls. */
-PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
-{
-    uint64_t          extra = PERF_GET_(&t->extra);
-    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
-
-    return open->depth + PERF_CAST_(uint32_t, extra);
-}
-
-/* So many more recursive calls are open. */
-PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
-{
-    PERF_ADD_(t->extra, calls);
-    PERF_ADD_(t->deeper, calls << 56);
-}
-
-/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
- * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
-PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
-{
-    perf_cell_ *c = t->open;
-    uint64_t    n = 0, more;
-
-    for (; c != to && c->parent; c = c->parent) {
-        n += 1u + c->again_open;
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        c->again_open = c->held = 0;
-        more = c->inside + c->within - c->sum;
-        if (more - 1 < c->inside) {             /* so much and at least 1                         */
-            PERF_ADD_(c->parent->inside, more);
-            PERF_SET_(&c->inside, c->inside - more);
-        }
-    }
-    PERF_REL_(&t->open, to);
-    return n;
-}
-
-/* n more scopes of thread t will be found open there, but have ended elsewhere. */
-PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
-{
-    uint32_t was;
-
-    do
-        was = PERF_GET_(&t->strayed);
-    while (!perf_claim_(&t->strayed, was, was + n));
-}
-
-/* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
-PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
-{
-    uint32_t strayed = PERF_GET_(&t->strayed);
-
-    if (strayed >> 31)                          /* below 0: went there                            */
-        strayed = 0;
-    if (strayed > n)
-        strayed = PERF_CAST_(uint32_t, n);
-    if (strayed)
-        perf_stray_(t, 0 - strayed);
-    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
-}
-
-#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
-/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
- * all of them only when their number has doubled.                                                */
-PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
-{
-    perf_recorder_  *t;
-    perf_recorder_ **p;
-
-    if (r->alive >= r->scan_at) {
-        for (t = r->recorders; t; t = t->next)
-            if (!t->gone && !t->foreign_track &&
-                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
-                              PERF_CAST_(long, t->thread), 0L)) {
-                t->gone = 1;
-                r->alive--;
-            }
-        r->scan_at = 2 * r->alive + 64;
-    }
-    if (r->alive == r->threads)                 /* none has ever gone                             */
-        return PERF_NULL_;
-    t = r->recorders;
-    while (t && !t->gone)
-        t = t->next;
-    if (!t || r->reading)                       /* a trace would have it twice                    */
-        return PERF_NULL_;
-    perf_recorder_retire_(r, t);
-    for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
-    }
-    if (*p)
-        *p = t->next_same;
-    t->gone = 0;
-    perf_abandon_(t, perf_open_drop_(t, &t->root));     /* what the thread before left open       */
-    t->ranges = 0;
-    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
-    PERF_SET_(&t->away, UINT64_C(0));
-    t->thread = thread;
-    t->name[0] = '\0';
-    t->number = ++r->threads;
-    r->alive++;
-    t->made = perf_scope_ticks_(r);
-    t->next_same = r->by_thread[thread % 256];
-    r->by_thread[thread % 256] = t;
-    return t;
-}
-#else
-#define perf_recorder_adopt_(r, thread) PERF_NULL_
-#endif
-
-/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
-PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
-{
-    perf_registry_ *r = t->home;
-    uint32_t        ask, i;
-
-    do {
-        do
-            ask = PERF_GET_(&t->request);
-        while (!perf_claim_(&t->request, ask, 0));
-        if (ask & PERF_ASK_RESET_) {
-            perf_recorder_clear_(t);
-            PERF_SET_(&t->ring_lost, t->ring_head);
-            PERF_SET_(&t->ring_more, UINT64_C(0));
-            PERF_SET_(&t->ring_sent, t->ring_head);
-            PERF_SET_(&t->sent_more, UINT64_C(0));
-            for (i = 0; i < PERF_LOSSES_; i++)
-                PERF_SET_(&t->losses[i], UINT64_C(0));
-            PERF_SET_(&t->birth, perf_scope_ticks_(r));
-        }
-        if (ask & PERF_ASK_TRACE_)
-            perf_ring_set_(r, t);
-        PERF_SET_(&t->seen, r->clock || PERF_ACQ_(&r->sink) ? PERF_NULL_ : t->table);
-    } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
-}
-
-/* The calling thread's recorder; NULL without memory. */
-PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
-{
-    perf_registry_ *r;
-    perf_recorder_ *t = PERF_SELF_;
-    uint32_t        thread;
-    int             was;                        /* errno, which tgkill and dlopen change          */
-
-    if (t && t->home)
-        return t;
-    was = PERF_ERRNO_;
-    r = perf_registry_get_();
-    if (!r)
-        return PERF_NULL_;
-    if (!perf_lock_(r)) {                       /* a signal handler in the thread's first moment  */
-        PERF_ERRNO_ = was;
-        return PERF_NULL_;
-    }
-    thread = perf_thread_id_();
-    if (t) {                                    /* wiped by a fork: start over in the same place  */
-        perf_recorder_start_(r, t, thread);
-        perf_unlock_(r);
-        return t;
-    }
-    for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
-    }
-    if (t && t->gone) {                         /* the system has given the id to a new thread    */
-        t->gone = 0;
-        r->alive++;
-    }
-    if (!t)
-        t = perf_recorder_adopt_(r, thread);
-    if (!t) {
-        t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
-        if (t)
-            perf_recorder_start_(r, t, thread);
-    }
-    perf_unlock_(r);
-    PERF_ERRNO_ = was;
-#if !PERF_TCC_
-    perf_self_v1_ = t;
-#endif
-    if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
-        perf_recorder_serve_(t);
-    if (!t)
-        perf_fail_(r, PERF_ENOMEM);
-    return t;
-}
-
-/* The same for a mark: where there is none it is counted as lost. */
-PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
-{
-    perf_recorder_ *t = perf_recorder_get_();
-    perf_registry_ *r = t ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
-
-    if (r)
-        perf_lose_unrecorded_(r);
-    return t;
-}
-
-/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
- * none, and its mark is counted as lost.  0: it is such a one.                                   */
-PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *t)
-{
-    return perf_claim_(&t->growing, 0, 1);
-}
-
-PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
-{
-    PERF_REL_(&t->growing, 0u);
-}
-
-/* Makes room for a name's cell; 0: no memory. */
-PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
-{
-    uint32_t     room = t->room ? t->room : 64;
-    perf_cell_ **table;
-
-    while (room <= id)
-        room *= 2;
-    if (room == t->room)
-        return 1;
-    table = PERF_CAST_(perf_cell_ **, perf_room_(t, room * sizeof *table));
-    if (!table)
-        return 0;
-    if (t->room)
-        PERF_LIBC_(memcpy)(table, t->cell, t->room * sizeof *table);
-    PERF_REL_(&t->cell, table);                 /* readers take `room` first, then the table      */
-    PERF_REL_(&t->room, room);
-    if (t->shown) {
-        PERF_REL_(&t->shown->cell, table);
-        PERF_REL_(&t->shown->room, room);
-    }
-    return 1;
-}
-
-PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_cell_ *caller,
-                                          uint32_t id)
-{
-    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
-
-    for (;; at++) {
-        perf_slot_ *s = &t->slot[at & (t->slots - 1)];
-        if (!s->cell || (s->caller == caller && PERF_CELL_ID_(s->cell) == id))
-            return s;
-    }
-}
-
-/* The table is at most half full; the old one is not needed any more, but stays in the pool.  With
- * it grows `seen`, which perf_recorder_serve_ gives to the hot path; as that may be a handler's in
- * between, the mask grows last.                                                                  */
-PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
-{
-    perf_slot_  *old = t->slot, *fresh;
-    perf_cell_ **table;
-    uint32_t     n = t->slots, i, room = n ? 2 * n : 128;
-
-    if (2 * (t->slots_used + 1) <= n)
-        return 1;
-    fresh = PERF_CAST_(perf_slot_ *, perf_room_(t, room * (sizeof *old + sizeof *table)));
-    if (!fresh)
-        return 0;
-    table = PERF_PTR_(perf_cell_ **, fresh + room);
-    for (i = 0; i < room; i++)
-        table[i] = &t->root;
-    PERF_REL_(&t->table, table);
-    PERF_REL_(&t->seen, PERF_NULL_);
-    PERF_REL_(&t->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
-    t->slot = fresh;
-    t->slots = room;
-    for (i = 0; i < n; i++)
-        if (old[i].cell)
-            *perf_slot_at_(t, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
-    return 1;
-}
-
-PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
-{
-    perf_cell_ *c = t->fresh;
-
-    if (!t->fresh_left)
-        c = PERF_CAST_(perf_cell_ *, perf_room_(t, PERF_CELLS_ * 64 + sizeof *c));
-    if (!c)
-        return PERF_NULL_;
-    t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
-    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
-    return c;
-}
-
-/* The cell of a name that is open, from `caller` outwards; NULL: it is not open. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_open_(perf_cell_ *caller, uint32_t id)
-{
-    perf_cell_ *c = caller;
-
-    while (c && PERF_CELL_ID_(c) != id)
-        c = c->parent;
-    return c;
-}
-
-/* An empty cell of `id` under `caller`, in the ring of its name; NULL: no memory. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
-{
-    perf_cell_ *kin, *c = perf_cell_fresh_(t);
-
-    if (!c)
-        return PERF_NULL_;
-    perf_cell_clear_(c);
-    c->parent = caller;
-    c->depth = caller->depth + 1;
-    c->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, c->depth) << 56;
-    kin = t->cell[id];
-    c->kin = kin ? kin->kin : c;
-    if (kin)
-        PERF_REL_(&kin->kin, c);
-    PERF_REL_(&t->cell[id], c);
-    return c;
-}
-
-/* A new entry of the table: a new cell of `id` under `caller`, or the open one of that name. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
-{
-    perf_cell_ *c = PERF_NULL_;
-    perf_slot_ *slot;
-
-    if (!id || !perf_grow_begin_(t))
-        return PERF_NULL_;
-    if (perf_slots_room_(t) && perf_cells_room_(t, id)) {
-        slot = perf_slot_at_(t, caller, id);
-        c = slot->cell;                         /* a signal handler may just have made it         */
-        if (!c) {
-            c = perf_cell_open_(caller, id);
-            if (!c)
-                c = perf_cell_born_(t, caller, id);
-            slot->caller = caller;
-            slot->cell = c;
-            t->slots_used += c != PERF_NULL_;
-        }
-    }
-    perf_grow_end_(t);
-    return c;
-}
-
-/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
- * signal handler that came while its thread was inside.                                          */
-PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *t, uint32_t id)
-{
-    const int no_memory = id && !t->growing;
-
-    perf_lose_(t, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
-}
-
-/* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
-PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
-{
-    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell : PERF_NULL_;
-
-    if (!c)
-        return perf_cell_make_(t, caller, id);
-    if (c->parent == caller)
-        *perf_seen_at_(t, t->table, caller, id) = c;
-    return c;
-}
-
-/* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
- * child has open, and perf_end_() would take the two for the same cell.                          */
-#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
-
-/* One more call of what is open already: that cell's ends are cold until this one has ended. */
-PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
-{
-    s->outer = t->open;
-    s->inside = t->open->inside;
-    s->cell = c;
-    s->open = PERF_COLD_END_;
-    s->rec = t;
-    c->again_open++;
-    perf_deeper_(t, 1);
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->span, UINT64_C(0));
-}
-
-/* The cell of what has no caller: counters, instants, spans of several threads, device times. */
-#define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
-
-/* Blocks of counters have 1 to 8 times 64 bytes, then four sizes an octave.  Rounds `units` of 64
- * bytes up and returns the number of that size.                                                  */
-PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
-{
-    uint32_t octave = 0, steps;
-
-    while (*units > UINT32_C(8) << octave)
-        octave++;
-    steps = (*units + (UINT32_C(1) << octave) - 1) >> octave;
-    *units = steps << octave;
-    return steps - 1 + 4 * octave;
-}
-
-#define PERF_BLOCK_HEAD_  6             /* counters that its header takes the place of            */
-#define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
-
-/* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
- * Whoever still reads the former sees a change no later than that it has another owner: hence the
- * stores with release.                                                                           */
-PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
-{
-    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1, i;
-    uint32_t       size = perf_block_size_(&units);
-    perf_buckets_ *b = t->spare[size];
-
-    if (!b) {
-        b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
-        if (b)
-            b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
-        return b;
-    }
-    t->spare[size] = b->spare;
-    for (i = 0; i < b->room; i++)
-        PERF_REL_(&b->n[i], 0u);
-    return b;
-}
-
-PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
-{
-    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / PERF_BLOCK_COUNTERS_;
-    uint32_t size = perf_block_size_(&units);
-
-    b->spare = t->spare[size];
-    t->spare[size] = b;
-}
-
-/* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
- * its thread holds the address of a late one, that count goes to the old block: calls and sums
- * have it, percentiles do not, or those of the cell that has the block then.                     */
-PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
-{
-    perf_buckets_ *old = c->buckets;
-    uint32_t      *to;
-    uintptr_t      at;
-    uint32_t       i;
-
-    PERF_REL_(&b->halves, old ? old->halves : PERF_NULL_);
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
-    to = &b->n[old ? old->first - b->first : 0];
-    for (i = 0; old && i < PERF_LATE_; i++) {
-        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
-        if (at < old->room)
-            PERF_SET_(&t->late[i], &to[at]);
-    }
-    for (i = 0; old && i < old->room; i++)      /* a signal handler may count late ones meanwhile */
-        PERF_ADD_(to[i], old->n[i]);
-    PERF_REL_(&c->buckets, b);
-    if (old)
-        perf_buckets_give_(t, old);
-}
-
-/* Is there a counter for this index? */
-PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
-{
-    return b && index - b->first < b->room;
-}
-
-/* Remembers that a counter has come to the next half of its range, if it has. */
-PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
-{
-    const uint64_t birth = PERF_GET_(&t->birth);
-    perf_halves_  *h = b->halves;
-    uint32_t       halves;
-
-    while (h && h->index != b->first + i)
-        h = h->next;
-    halves = h ? h->halves : 0;
-    if (PERF_GET_(&b->n[i]) >> 31 == (halves & 1))
-        return;
-    if (!h) {
-        h = PERF_CAST_(perf_halves_ *, perf_room_(t, sizeof *h));
-        if (!h) {                               /* calls and sums have them, percentiles do not   */
-            perf_fail_(t->home, PERF_ENOMEM);
-            return;
-        }
-        h->index = b->first + i;
-        h->next = b->halves;
-        PERF_REL_(&b->halves, h);
-    }
-    PERF_SET_(&h->halves, halves + 1);
-    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the counters      */
-        PERF_SET_(&h->halves, 0u);
-}
-
-/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
- * none comes to another half of its range twice between two looks.                               */
-PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
-{
-    perf_cell_ *first, *c;
-    uint32_t    id, i;
-
-    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
-        return;
-    for (id = 0; id < t->room; id++) {
-        first = c = t->cell[id];
-        if (c)
-            do
-                for (i = 0; c->buckets && i < c->buckets->room; i++)
-                    perf_halves_keep_(t, c->buckets, i);
-            while ((c = c->kin) != first);
-    }
-    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
-    perf_grow_end_(t);
-}
-
-/* A counter for this index beside those there are; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    uint32_t       from = index, to = index + 1;
-    perf_buckets_ *old, *b;
-
-    if (perf_buckets_have_(c->buckets, index))
-        return 1;
-    if (!perf_grow_begin_(t))
-        return 0;
-    old = c->buckets;                           /* of a signal handler, maybe                     */
-    if (old && old->first < from)
-        from = old->first;
-    if (old && old->first + old->room > to)
-        to = old->first + old->room;
-    b = perf_buckets_take_(t, to - from);
-    if (b) {
-        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
-        perf_buckets_move_(t, c, b);
-    }
-    perf_grow_end_(t);
-    return b != PERF_NULL_;
-}
-
-/* ---- sink ---- */
-
-/* Asks every thread for something; each does it when it next begins a scope. */
-PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
-{
-    perf_recorder_ *t, *mine = PERF_SELF_;
-
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_word_set_(&t->request, what);
-        PERF_SET_(&t->seen, PERF_NULL_);
-    }
-    if (mine && mine->home)
-        perf_recorder_serve_(mine);
-}
-
-/* Switches an image on or off. */
-PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
-{
-    PERF_SET_(&a->off, s->value);
-}
-
-PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
-{
-    perf_label_ l = {n->site.name, n, n->kind, type, bits};
-
-    return l;
-}
-
-/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
-#define PERF_SINK_(t, call)                                                                       \
-    if (!(t)->sinking) {                                                                          \
-        (t)->sinking = 1;                                                                         \
-        call;                                                                                     \
-        (t)->sinking = 0;                                                                         \
-    }
-
-/* A moment: counters and laps with a value, instants without. */
-PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
-    perf_label_       l;
-
-    if (sink) {
-        l = perf_label_of_(PERF_ACQ_(&t->home->names)[PERF_CELL_ID_(c)], type, perf_bits_(value));
-        PERF_SINK_(t, sink->mark(&l))
-    }
-}
-
-/* ---- what is not the common case of a mark ---- */
-
-PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
-
-/* Writes an event behind its `parts`, which stand from `at` on.  All have their room at once: those
- * of a signal handler do not come between them.  The ring may be due to be written to a file.    */
-PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
-                                   uint64_t what)
-{
-    perf_entry_(t, at + parts * sizeof(perf_event_), start, what);
-    PERF_ADD_(t->ring_more, parts);
-    PERF_REL_(&t->ring_head, t->ring_next);
-    if (t->ring_head >= t->ring_limit)
-        perf_ring_due_(t);
-}
-
-/* The event of a scope where the ring is due, or was switched off just now. */
-PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
-{
-    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
-}
-
-#define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
-
-#define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
-
-/* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
-PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
-{
-    uint64_t low = perf_larger_(c->of.calls.min, 1);
-    uint64_t high = perf_smaller_(c->of.calls.max, PERF_LONG_);
-
-    if (low <= high && !c->held && !c->again_open) {
-        PERF_SET_(&c->low, low);
-        PERF_SET_(&c->span, high - low);
-    }
-}
-
-/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
- * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
-
-    if (!perf_buckets_room_(t, c, index))
-        return 0;
-    if (d < c->of.calls.min)
-        PERF_SET_(&c->of.calls.min, d);
-    if (d > c->of.calls.max)
-        PERF_SET_(&c->of.calls.max, d);
-    perf_cell_window_(c);
-    return in;
-}
-
-/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
- * after `birth` counts.  `end` may have been read before the recorder began.                     */
-PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *t, uint64_t end, uint64_t birth)
-{
-    if (end >= t->birth || perf_scope_ticks_(t->home) >= t->birth)
-        return;
-    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
-    PERF_SET_(&t->made, UINT64_C(0));
-    PERF_SET_(&t->birth, birth);
-    PERF_LIBC_(memset)(&t->after, 0, sizeof t->after);
-    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
-}
-
-/* A mark that would have ended before it began is not counted. */
-PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
-{
-    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
-    perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
-}
-
-/* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)], 1);
-    if (PERF_UNLIKELY_(perf_late_step_(t)))
-        perf_halves_look_(t);
-}
-
-/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
-PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
-                                        uint64_t end)
-{
-    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
-
-    if (in) {
-        PERF_ADD_(c->count, 1);
-        PERF_ADD_(c->sum, d);
-        perf_cell_count_(t, c, in);
-    } else {
-        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
-    }
-    return d;
-}
-
-/* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
- * one since the last look is believed to be in this call where that explains why it took eight
- * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
-PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    perf_spent_ now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
-    double      ns = PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home);
-    double      wall = PERF_CAST_(double, now.ns - last.ns);
-    double      away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
-
-    t->looked = now;
-    if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
-        if (wall > ns)
-            away -= wall - ns;
-    if (away > ns)
-        away = ns;
-    if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
-        PERF_CAST_(uint64_t, away) > t->away) {
-        PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
-        PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
-    }
-}
-
-PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                     uint64_t d, uint32_t depth)
-{
-    uint64_t more = d >= PERF_EVENT_MORE_, at;
-
-    if (!t->ring_limit)
-        return;
-    at = perf_ring_take_(t, (more + 1) * sizeof(perf_event_));
-    if (more)
-        perf_entry_(t, at, d, 0);
-    perf_event_end_(t, at, more, start, (more ? PERF_EVENT_MORE_ : d) | PERF_TAG_NAME_(c->tag) |
-                                            PERF_CAST_(uint64_t, depth) << 56);
-}
-
-/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
- * it is not open any more, because the scope around it has ended first.                          */
-PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
-{
-    perf_cell_ *p = t->open;
-    uint64_t    dropped;
-
-    while (p && p != (again ? outer : c))
-        p = p->parent;
-    if (!p)
-        return 0;
-    dropped = perf_open_drop_(t, p);
-    if (again && c->again_open) {
-        c->again_open--;
-        perf_deeper_(t, ~UINT64_C(0));
-    } else if (!again) {
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        dropped += c->again_open;
-        c->again_open = c->held = 0;
-        PERF_REL_(&t->open, outer);
-    }
-    perf_abandon_(t, dropped);
-    return 1;
-}
-
-/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
-PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
-{
-    perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->cell, *outer = s->outer;
-    uint64_t        d = end - s->start, within;
-
-    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
-        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
-        d > c->of.calls.max || perf_late_step_(t))
-        return 0;
-    c->again_open--;
-    perf_deeper_(t, ~UINT64_C(0));
-    perf_cell_window_(c);
-    within = outer->inside - s->inside;         /* what it called stands in `outer`               */
-    within = perf_smaller_(within, d);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
-    PERF_ADD_(c->within, within);
-    PERF_ADD_(outer->inside, d - within);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, s->start, d | PERF_TAG_NAME_(c->tag) |
-                                     PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
-    return 1;
-}
-
-PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
-{
-    l->rec = t;
-    l->open = t->open;
-    l->inside = t->open->inside;
-    l->calls = t->open->count;
-    l->total = t->open->sum - t->open->again;
-    l->start = now;
-}
-
-/* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
-PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
-{
-    const uint64_t from = perf_larger_(t->after.start, start);
-    const uint64_t inside = t->open->inside - t->after.inside;
-
-    if (t->after.open != t->open || end <= from || end - from <= inside)
-        return 0;
-    return end - from - inside;
-}
-
-/* The end of a scope of another thread: its name counts here, without a caller. */
-PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *theirs,
-                                     uint64_t end)
-{
-    perf_cell_ *c = perf_cell_get_(t, PERF_CELL_ID_(theirs));
-    uint64_t    d;
-
-    perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
-    perf_stray_(s->rec, 1);                     /* its own thread will find it not ended          */
-    if (!c) {
-        perf_lose_cell_(t, PERF_CELL_ID_(theirs));
-    } else if (end < s->start) {
-        perf_lose_to_clock_(t);
-    } else {
-        d = perf_cell_close_(t, c, s->start, end);
-        PERF_ADD_(c->again, d);
-        PERF_ADD_(c->inside, d);
-        perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
-    }
-}
-
-/* The end of a scope after that of the scope around it, which took it for abandoned: it counts
- * beside what is open now, with the time since that other end.                                   */
-PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *was,
-                                  uint64_t end)
-{
-    perf_cell_ *c = perf_cell_under_(t, t->open, PERF_CELL_ID_(was));
-    uint64_t    d, own = 0;
-
-    if (t->losses[PERF_LOSS_ABANDONED_])
-        PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
-    perf_lose_(t, PERF_LOSS_DISORDERED_, PERF_ESTATE);
-    if (!c) {
-        perf_lose_cell_(t, PERF_CELL_ID_(was));
-        return;
-    }
-    d = perf_cell_close_(t, c, s->start, end);
-    if (c->parent == t->open)
-        own = perf_after_(t, s->start, end);
-    PERF_ADD_(c->again, d - own);               /* that much is in the other scope already        */
-    PERF_ADD_(c->inside, d - own);
-    PERF_ADD_(t->open->inside, own);
-    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
-}
-
-/* The end of a scope that is open, and left already: its time, and what is in its caller's. */
-PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
-                                     perf_cell_ *outer, uint64_t end)
-{
-    const int again = outer != c->parent;
-    uint64_t  within = 0, d = perf_cell_close_(t, c, s->start, end);
-
-    if (d > PERF_LONG_ && !t->home->custom)
-        perf_away_(t, c, d);
-    if (again)                                  /* what it called stands in `outer`               */
-        within = outer->inside - (s->start == t->birth ? 0 : s->inside);
-    if (within > d)
-        within = d;
-    PERF_ADD_(c->within, within);
-    PERF_ADD_(outer->inside, d - within);
-    if (again)
-        PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
-    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
-}
-
-/* Leaves a scope that would have ended before it began: what it called counts for its caller. */
-PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer)
-{
-    perf_cell_ *p = t->open;
-
-    while (p && p != c)
-        p = p->parent;
-    if (outer != c->parent)
-        (void)perf_open_end_(t, c, outer, 1);
-    else if (p)
-        perf_abandon_(t, perf_open_drop_(t, outer) - 1);
-    perf_lose_to_clock_(t);
-}
-
-/* The same where perf_end_again_() cannot do it, either. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
-{
-    perf_recorder_   *t = perf_recorder_for_mark_();    /* of the thread that counts this end     */
-    const perf_sink_ *sink;
-    perf_cell_       *c = s->open, *outer;
-    int               ordered;
-
-    if (!t)
-        return;
-    if (t->home->clock)
-        end = perf_scope_ticks_(t->home);
-    if (s->open == PERF_COLD_END_) {
-        c = s->cell;
-        outer = s->outer;
-    } else {
-        outer = c->parent;
-    }
-    if (t != s->rec) {
-        perf_end_foreign_(t, s, c, end);
-        return;
-    }
-    perf_clock_check_(t, end, s->start <= end ? s->start - 1 : end);
-    if (s->start < t->made) {
-        perf_lose_(t, PERF_LOSS_ORPHANS_, PERF_OK);     /* begun before a fork                    */
-        return;
-    }
-    if (s->start <= t->birth)                   /* begun before a reset: counts from there        */
-        s->start = perf_smaller_(t->birth, end);
-    if (end < s->start) {
-        perf_end_across_(t, c, outer);
-        ordered = -1;
-    } else {
-        ordered = perf_open_end_(t, c, outer, outer != c->parent);
-    }
-    sink = PERF_ACQ_(&t->home->sink);
-    if (t->ranges && sink)
-        PERF_SINK_(t, sink->end(t, perf_depth_(t) + 1))
-    if (ordered > 0)
-        perf_end_ordered_(t, s, c, outer, end);
-    else if (!ordered)
-        perf_end_late_(t, s, c, end);
-    t->after.start = end;
-    t->after.inside = t->open->inside;
-    t->after.open = t->open;
-}
-
-/* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
-PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
-{
-    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
-        perf_end_slow_(s, end);
-}
-
-/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
-                                           int counter)
-{
-    perf_recorder_   *t = perf_recorder_for_mark_();
-    const perf_sink_ *sink;
-    perf_label_       label;
-    perf_cell_       *c;
-    uint32_t          id;
-
-    s->rec = PERF_NULL_;
-    if (!t || PERF_GET_(&perf_anchor_v1_.off))
-        return PERF_NULL_;
-    perf_clock_agrees_(t->home, counter);
-    if (self)
-        *self = t;
-    id = perf_site_id_(t->home, site);
-    c = perf_cell_under_(t, t->open, id);
-    if (!c) {
-        perf_lose_cell_(t, id);
-        return PERF_NULL_;
-    }
-    sink = PERF_ACQ_(&t->home->sink);
-    if (!sink || PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    s->cell = c;
-    s->outer = t->open;
-    if (c->parent == t->open)
-        perf_opened_(s, t, c);
-    else
-        perf_cell_again_(s, t, c);
-    s->depth = perf_depth_(t);
-    if (sink) {                                 /* payload: calls before this one in this thread  */
-        label = perf_label_of_(PERF_ACQ_(&t->home->names)[id], 1, c->count);
-        PERF_SINK_(t, sink->begin(t, &label, s->depth))
-    }
-    if (t->home->clock || t->ranges)
-        s->open = PERF_COLD_END_;
-    s->start = perf_scope_ticks_(t->home);
-    perf_clock_check_(t, s->start, s->start - 1);
-    return s;
-}
-
-/* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
- * and is not counted as another scope's self time.                                               */
-PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
-{
-    static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
-    perf_registry_   *r = t->home;
-    perf_span_        s, *open;
-    int               on, was = PERF_ERRNO_;
-
-    t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
-    open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
-    if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
-        on = perf_stream_flush_(r, t);
-        perf_unlock_(r);
-        if (!on)
-            t->ring_limit = ~UINT64_C(0);
-        PERF_ERRNO_ = was;
-    }
-    if (open)
-        perf_end_slow_(&s, perf_scope_ticks_(r));
-}
-
-PERF_COLD_FN_ void perf_misuse_(void)
-{
-    perf_recorder_ *t = perf_recorder_get_();
-
-    if (t)
-        perf_lose_(t, PERF_LOSS_MISUSED_, PERF_ESTATE);
-}
-
-/* The site of a name that is no static object: a small table by address in front of the interned
- * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
-PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
-{
-    perf_recorder_ *t = PERF_SELF_;
-    uintptr_t       at = PERF_PTR_(uintptr_t, name);
-    perf_known_    *k;
-    perf_site_      site = PERF_ZERO;
-
-    if (!t || !t->home)
-        t = perf_recorder_for_mark_();
-    if (!t)
-        return PERF_NULL_;
-    k = &t->known[(at ^ at >> 6) % 64];
-    if (k->key == name && name && k->name->kind == kind &&
-        !PERF_LIBC_(strcmp)(k->name->site.name, name))
-        return &k->name->site;
-    site.name = name;
-    site.line = kind << 24;
-    if (!perf_site_id_(t->home, &site)) {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
-        return PERF_NULL_;
-    }
-    k->key = name;
-    k->name = PERF_ACQ_(&t->home->names)[site.id];
-    return &k->name->site;
-}
-
-PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
-{
-    perf_recorder_ *t = perf_recorder_for_mark_();
-
-    if (t)
-        perf_lap_at_(l, t, perf_scope_ticks_(t->home));
-}
-
-/* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
- * when it is over: as a mark whose payload is the length in ns.                                  */
-PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
-{
-    perf_recorder_ *t = perf_recorder_for_mark_();
-    perf_cell_     *c;
-    uint64_t        d, within, own;
-
-    if (!t)
-        return;
-    if (l->rec != t || l->start < t->made)      /* another thread's, or begun before a fork       */
-        perf_lose_(t, l->rec == t ? PERF_LOSS_ORPHANS_ : PERF_LOSS_FOREIGN_, PERF_OK);
-    c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
-    if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    if (t->home->clock)
-        now = perf_scope_ticks_(t->home);
-    perf_clock_check_(t, now, now);
-    if (!c)
-        perf_lose_cell_(t, PERF_GET_(&site->id));
-    else if (now < l->start && l->start > t->birth)
-        perf_lose_to_clock_(t);
-    if (!c || l->start < t->made || (now < l->start && l->start > t->birth)) {
-        perf_core_lap_begin_(l);
-        return;
-    }
-    if (l->rec == t && l->start <= t->birth) {
-        l->start = perf_smaller_(t->birth, now);            /* it was served after `now` was read */
-        l->inside = l->total = 0;
-    }
-    d = perf_cell_close_(t, c, l->start, now);
-    within = t->open->inside - l->inside;
-    within = perf_between_(within, 0, d);
-    own = t->open->sum - t->open->again;
-    if (l->total == own)
-        own = d;
-    else                                        /* a call of the caller has ended: what it has    */
-        own += within - t->open->inside;
-    if (c->parent != t->open || l->open != t->open)
-        own = within = 0;                       /* its caller has ended, or is itself: no time    */
-    own = perf_between_(own, within, d);
-    PERF_ADD_(c->inside, within + d - own);
-    PERF_ADD_(c->again, d - own);
-    PERF_ADD_(t->open->inside, own - within);
-    perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
-    perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home));
-    perf_lap_at_(l, t, now);
-}
-
-/* The caller's recorder, and the cell of a mark without length; NULL: counted as lost. */
-PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
-{
-    perf_recorder_ *t = perf_recorder_for_mark_();
-    uint32_t        id;
-
-    *c = PERF_NULL_;
-    if (!t)
-        return PERF_NULL_;
-    id = perf_site_id_(t->home, site);
-    *c = perf_cell_get_(t, id);
-    if (PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    if (*c)
-        return t;
-    perf_lose_cell_(t, id);
-    return PERF_NULL_;
-}
-
-/* Last, mean and extremes of the numbers of a name; 0: no memory. */
-PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
-{
-    perf_gauge_ *g = c->of.calls.gauge;
-    double       sum;
-
-    if (!g) {
-        if (perf_grow_begin_(t)) {
-            g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
-            perf_grow_end_(t);
-        }
-        if (!g) {
-            perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
-            return 0;
-        }
-        PERF_REL_(&c->of.calls.gauge, g);
-    }
-    if (!g->n || value < perf_from_bits_(g->least))
-        PERF_SET_(&g->least, perf_bits_(value));
-    if (!g->n || value > perf_from_bits_(g->most))
-        PERF_SET_(&g->most, perf_bits_(value));
-    PERF_SET_(&g->last, perf_bits_(value));
-    sum = value;
-    if (g->n)
-        sum += perf_from_bits_(g->values);
-    PERF_SET_(&g->values, perf_bits_(sum));
-    PERF_SET_(&g->at, now);
-    PERF_ADD_(g->n, 1);
-    return 1;
-}
-
-PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
-{
-    perf_cell_     *c;
-    perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        now, at;
-
-    if (!t)
-        return;
-    if (perf_is_nan_(value)) {
-        perf_misuse_();
-        return;
-    }
-    now = perf_scope_ticks_(t->home);
-    if (!perf_gauge_add_(t, c, value, now))
-        return;
-    PERF_ADD_(c->count, 1);
-    if (t->ring_limit) {
-        at = perf_ring_take_(t, 2 * sizeof(perf_event_));
-        perf_entry_(t, at, perf_bits_(value), 0);
-        perf_event_end_(t, at, 1, now, PERF_EVENT_MORE_ | c->tag);
-    }
-    perf_sink_mark_(t, c, 2, value);
-}
-
-/* Writes the last part of a text first, as readers go backwards. */
-PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
-{
-    perf_cell_     *c;
-    perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
-    uint64_t        part = PERF_REMARK_IS_VALUE_, parts = value != PERF_NULL_;
-
-    if (!t || (value && !perf_is_nan_(*value) &&
-               !perf_gauge_add_(t, c, *value, perf_scope_ticks_(t->home))))
-        return;
-    PERF_ADD_(c->count, 1);
-    if (text) {
-        part = PERF_REMARK_IS_TEXT_;
-        parts = length / 8 + 1;
-    }
-    if (t->ring_limit) {
-        at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
-        for (i = 0; i < parts; i++) {
-            bits = value ? perf_bits_(*value) : 0;
-            if (text)
-                PERF_LIBC_(memcpy)(&bits, text + 8 * i,
-                                   PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
-            perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
-                        part | PERF_TAG_NAME_(c->tag) >> 24);
-            part = PERF_REMARK_REST_;
-        }
-        perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
-                        PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
-    }
-    perf_sink_mark_(t, c, value ? 2 : 0, value ? *value : 0.0);
-}
-
-PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
-{
-    perf_site_       *site = perf_site_find_(name, PERF_KIND_ASYNC_);
-    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
-    const perf_sink_ *sink;
-
-    if (!t)
-        return;
-    sink = PERF_ACQ_(&t->home->sink);
-    a->name = site->id;
-    a->open = 1;
-    a->id = id ? id : t->number << 40 | ++t->spans;
-    if (sink) {
-        perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
-        PERF_SINK_(t, a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range)))
-    }
-    a->start = perf_scope_ticks_(t->home);
-}
-
-PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
-{
-    perf_recorder_   *t;
-    perf_cell_       *c;
-    const perf_sink_ *sink;
-    uint64_t          d, at, now, reset;
-
-    if (!span->open) {
-        if (PERF_ON_())
-            perf_misuse_();
-        return;
-    }
-    t = perf_recorder_for_mark_();
-    sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
-    if (sink)
-        PERF_SINK_(t, sink->close(span->range))
-    if (!t)
-        return;
-    c = perf_cell_get_(t, span->name);
-    if (!c) {
-        perf_lose_cell_(t, span->name);
-        return;
-    }
-    if (PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    now = perf_scope_ticks_(t->home);
-    reset = PERF_GET_(&t->home->reset);
-    if (now < reset) {                          /* the clock was set back behind it               */
-        reset = 0;
-        PERF_SET_(&t->home->reset, reset);
-    }
-    if (span->start < reset)
-        span->start = reset;                    /* counts from there                              */
-    if (now < span->start) {
-        perf_lose_to_clock_(t);
-        return;
-    }
-    d = perf_cell_close_(t, c, span->start, now);
-    if (t->ring_limit) {
-        at = perf_ring_take_(t, 3 * sizeof(perf_event_));
-        perf_entry_(t, at, span->id, 0);
-        perf_entry_(t, at + sizeof(perf_event_), d, 0);
-        perf_event_end_(t, at, 2, span->start, PERF_EVENT_MORE_ | c->tag);
-    }
-}
-
-/* Tells reports which scopes of the fibre of `c` wait: `waits` is the innermost, NULL: none. */
-PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, perf_cell_ *waits, uint64_t calls)
-{
-    while (c->parent)
-        c = c->parent;
-    PERF_SET_(&c->of.root.again_open, calls);
-    PERF_REL_(&c->of.root.waiting, waits);
-}
-
-/* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
- * so each chain has a root and cells of its own; one without an open scope gives its root back.
- * One that is open in another thread goes back there; its scopes end here.                       */
-PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
-{
-    perf_recorder_ *t = perf_recorder_get_();
-    perf_cell_     *root;
-    uint64_t        now, left;
-
-    if (!t)
-        return;
-    now = perf_scope_ticks_(t->home);
-    perf_clock_check_(t, now, now);
-    from->rec = t;
-    from->open = t->open->parent ? t->open : PERF_NULL_;
-    from->calls = t->extra;
-    from->left = now;
-    perf_root_tell_(t->open, from->open, t->extra);
-    if (!from->open) {
-        t->open->kin = t->roots;
-        t->roots = t->open;
-    }
-    if (!to->open || to->rec != t || to->left < t->made) {  /* or of another thread or process    */
-        if (to->open && to->rec != t && perf_lock_(t->home)) {
-            for (root = to->open; root->parent; root = root->parent) {
-                root->again_open = root->held = 0;
-                if (root->inside > root->sum)
-                    PERF_SET_(&root->inside, root->sum);
-            }
-            perf_root_tell_(root, PERF_NULL_, 0);
-            perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
-            root->kin = to->rec->parted;
-            PERF_SET_(&to->rec->parted, root);
-            perf_unlock_(t->home);
-        }
-        if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
-            t->roots = t->parted;
-            PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
-            perf_unlock_(t->home);
-        }
-        PERF_LIBC_(memset)(to, 0, sizeof *to);
-        root = t->roots;
-        if (!root && perf_grow_begin_(t)) {
-            root = perf_cell_fresh_(t);
-            perf_grow_end_(t);
-        }
-        if (t->roots) {
-            t->roots = root->kin;
-        } else if (root) {
-            root->of.root.older = t->root.of.root.older;
-            PERF_REL_(&t->root.of.root.older, root);
-        }
-        to->open = root ? root : &t->root;
-    }
-    perf_root_tell_(to->open, PERF_NULL_, 0);
-    left = to->left < t->birth ? t->birth : to->left;
-    if (to->open->parent && now > left)         /* it was away: no time of its own                */
-        PERF_ADD_(to->open->inside, now - left);
-    perf_deeper_(t, to->calls - t->extra);
-    PERF_REL_(&t->open, to->open);
-}
-
-PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
-{
-    perf_recorder_   *t = perf_recorder_get_();
-    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
-    uint32_t          n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
-
-    if (t && perf_lock_(t->home)) {             /* others read it                                 */
-        PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
-        t->name[n] = '\0';
-        perf_unlock_(t->home);
-    }
-    if (sink)
-        PERF_SINK_(t, sink->thread(t->name))
-}
-
-/* The end of a phase, and the begin of the next. */
-PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
-{
-    perf_recorder_ *t = l->rec;
-    perf_cell_     *open = t->open, **seen = PERF_PEEK_(t->seen), *c = PERF_NULL_;
-    uintptr_t       id = PERF_GET_(&site->id);
-    uint64_t        start = l->start, d = now - start, within;
-
-    if (PERF_LIKELY_(seen && l->calls == open->count && l->open == open))
-        c = *perf_seen_at_(t, seen, open, id);
-    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id ||
-                       d - c->low > c->span || perf_late_step_(t))) {
-        perf_lap_slow_(l, site, now);
-        return;
-    }
-    within = open->inside - l->inside;          /* scopes of this phase                           */
-    l->start = now;
-    l->inside += d;
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->inside, within);
-    PERF_SET_(&open->inside, l->inside);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, start, d | c->tag);
-}
-
-/* ---- the core for files that only mark ---- */
-
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
- * NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a clock
- * nor a sink is to be asked, and that there are slots.                                           */
-PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
-                                          int counter)
-{
-    uint32_t        id = PERF_GET_(&site->id);
-    perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
-    perf_cell_     *c = PERF_NULL_;
-
-    if (PERF_LIKELY_(t && id && PERF_PEEK_(t->seen))) {
-        c = t->open;
-        if (PERF_CELL_ID_(c) != id)             /* else it calls itself                           */
-            c = perf_slot_at_(t, c, id)->cell;
-    }
-    if (PERF_UNLIKELY_(!c))
-        return perf_begin_slow_(s, site, self, counter);
-    if (PERF_LIKELY_(c->parent == t->open)) {
-        *perf_seen_at_(t, t->table, t->open, id) = c;
-        perf_opened_(s, t, c);
-    } else {
-        perf_cell_again_(s, t, c);
-    }
-    s->start = perf_ticks();
-    return s;
-}
-
-#if PERF_ONE_CORE_
-PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
-#else
-#define perf_core_join_ PERF_NULL_
-#endif
-
-PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
-{
-    static const perf_core_ table = {
-        PERF_CAST_(uint32_t, sizeof(perf_core_)), 1,
-        perf_core_join_, perf_core_begin_, perf_core_end_, perf_event_due_,
-        perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
-        perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
-        perf_core_thread_name_, perf_misuse_};
-
-    perf_layout_note_();
-    return &table;
-}
-
-#if PERF_ONE_CORE_
-PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
-{
-    const perf_core_ *none = PERF_NULL_;
-    perf_registry_   *r = perf_registry_get_();
-
-    if (a != &perf_anchor_v1_)
-        perf_image_pin_();
-    (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
-                                      __ATOMIC_ACQUIRE);
-    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_NO_CORE_);
-}
-
-PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
-{
-    const perf_core_ *none = PERF_NULL_;
-
-    if (__atomic_compare_exchange_n(&a->core, &none, s->core, 0, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
-        (void)__atomic_fetch_and(&a->off, ~PERF_OFF_NO_CORE_, __ATOMIC_ACQ_REL);
-        s->there |= a != &perf_anchor_v1_;
-    }
-}
-
-/* Runs when the program ends, once for each file that holds a core: were a report and a trace asked
- * for, and nobody made them?  A forked child leaves it to its parent.                            */
-PERF_COLD_FN_ void perf_core_leave_(void)
-{
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-
-    if (r && !r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
-        perf_tell_unheard_();
-}
-
-/* Runs before the constructors of the program, once for each file that holds a core. */
-PERF_COLD_FN_ void perf_core_install_(void)
-{
-    perf_search_ s = PERF_ZERO;
-
-    s.core = perf_core_table_();
-    perf_images_(&s, perf_core_give_);
-    if (s.there)
-        perf_image_pin_();
-    perf_watch_forks_();
-}
-
-/* The registry for who reads or switches recordings.  Whatever file uses this function gets the
- * core and a constructor that hands it out: priority 101, the first that a program may have, and
- * the last of its destructors.                                                                   */
-PERF_OUTLINE_FN_ perf_registry_ *perf_registry_read_(void)
-{
-#if defined(__aarch64__)
-    __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
-                         ".balign 8\n.quad %0\n.popsection\n"
-                         ".pushsection .fini_array.00101,\"aw\",%%fini_array\n"
-                         ".balign 8\n.quad %1\n.popsection"
-                         : : "S"(perf_core_install_), "S"(perf_core_leave_));
-#else
-    __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
-                         ".balign 8\n.quad %c0\n.popsection\n"
-                         ".pushsection .fini_array.00101,\"aw\",%%fini_array\n"
-                         ".balign 8\n.quad %c1\n.popsection"
-                         : : "i"(perf_core_install_), "i"(perf_core_leave_));
-#endif
-    return perf_registry_get_();
-}
-#else
-PERF_FN const perf_core_ *perf_core_get_(void)
-{
-    return perf_core_table_();
-}
-
-#define perf_registry_read_ perf_registry_get_
-#endif
-
-/* ---- forked children ---- */
-
-/* Is m a child of this process, or one of its children's? */
-PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
-{
-    const perf_member_ *p = m->parent;
-
-    while (p && p != r->member)
-        p = p->parent;
-    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
-}
-
-PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
-
-    for (; m; m = m->next)
-        if (perf_member_ours_(r, m))
-            PERF_SET_(&m->forgotten, 1u);
-}
-
-/* ---- switches ---- */
-
-PERF_FN perf_status perf_error(void)
-{
-    perf_registry_ *r = perf_registry_read_();
-
-    if (r)
-        return PERF_CAST_(perf_status, PERF_GET_(&r->error));
-    return PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
-}
-
-PERF_FN void perf_enable(int on)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_search_    s = PERF_ZERO;
-
-    if (!r)
-        return;
-    PERF_SET_(&r->off, on ? 0u : PERF_OFF_SWITCHED_);   /* images to come ask the registry        */
-    s.value = on ? 0u : PERF_OFF_SWITCHED_;
-    perf_images_(&s, perf_image_switch_);
-}
-
-PERF_FN void perf_trace_enable(int on)
-{
-    perf_registry_ *r = perf_registry_read_();
-
-    if (!r || !perf_lock_(r))
-        return;
-    PERF_SET_(&r->trace_off, on ? 0u : 1u);
-    perf_ask_(r, PERF_ASK_TRACE_);
-    perf_unlock_(r);
-}
-
-/* ---- loops ---- */
-
-/* Keeps the loops of r->results, newest first, until perf_loops_let_().  0: inside the lock. */
-PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
-{
-    if (!perf_lock_(r))
-        return 0;
-    r->loop_readers++;
-    perf_unlock_(r);
-    return 1;
-}
-
-/* Takes the forgotten loops out of the list and returns them.  The lock is held. */
-PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *r)
-{
-    perf_loop_ *l = r->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
-
-    if (r->loop_readers)
-        return PERF_NULL_;
-    for (; l; l = next) {
-        next = l->next;
-        if (PERF_GET_(&l->forgotten)) {
-            l->next = taken;
-            taken = l;
-        } else {
-            *end = l;
-            end = &l->next;
-        }
-    }
-    *end = PERF_NULL_;
-    PERF_REL_(&r->results, kept);
-    return taken;
-}
-
-PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *l)
-{
-    perf_loop_ *next;
-
-    for (; l; l = next) {
-        next = l->next;
-        if (l->pages)
-            perf_pages_free_(l, l->pages);
-    }
-}
-
-/* The list may change again: gives back what was forgotten meanwhile, if nobody else reads. */
-PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
-{
-    perf_loop_ *gone = PERF_NULL_;
-
-    if (!perf_lock_(r))
-        return;
-    r->loop_readers--;
-    gone = perf_loops_take_(r);
-    perf_unlock_(r);
-    perf_loops_free_(gone);
-}
-
-PERF_FN void perf_reset(void)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_source_   *source;
-    perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
-    perf_loop_     *loop;
-
-    if (!r || !perf_lock_(r))
-        return;
-    for (loop = r->results; loop; loop = loop->next)
-        if (PERF_ACQ_(&loop->done))
-            PERF_SET_(&loop->forgotten, 1);
-    loop = perf_loops_take_(r);
-    PERF_SET_(&r->reset, perf_scope_ticks_(r));     /* who is asked knows it                      */
-    perf_ask_(r, PERF_ASK_RESET_);
-    PERF_SET_(&r->lost, UINT64_C(0));
-    PERF_SET_(&r->cut_names, UINT64_C(0));
-    PERF_SET_(&r->retired_lost, UINT64_C(0));
-    if (r->reading)                             /* its reader keeps it; a new one is made         */
-        r->retired = PERF_NULL_;
-    PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
-    r->retired_bytes = 0;
-    r->spent = spent;
-    PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
-    perf_children_forget_(r);
-    perf_unlock_(r);
-    perf_loops_free_(loop);
-    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
-        if (source->reset)
-            source->reset();
-}
-/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
- * sees to it that one thread at a time writes.  NULL without memory.                             */
-PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
-{
-    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
-
-    if (!t || !perf_lock_(r))
-        return PERF_NULL_;
-    perf_recorder_start_(r, t, 0);
-    PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
-    perf_unlock_(r);
-    return t;
-}
-
-#if PERF_DISABLE
-#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
-#define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
-#define perf_reset()          PERF_OFF_((perf_reset)())
-#endif
-
-PERF_END_DECLS
-
-#endif /* PERF_H_RECORDS */
-/* ==== perf_rows.h, continued ==== */
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
- *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
- *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
- *   perf_bucket_value_  middle of a bucket in ticks
- *   perf_kind_text_  a kind in words
- *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
-    const char *name;
-    uint32_t    kind;
-    uint64_t    count, sum, total, self, min, max;
-    double      p50, p95, p99;
-    double      last, least, most, values;      /* of a counter, or numbers of scopes             */
-    uint64_t    numbers;                        /* how many those are                             */
-} perf_row_;
-
-/* The durations recorded under one name. */
-typedef struct perf_sum_ {
-    uint64_t last_at;           /* of a counter: when its last value came                         */
-    uint64_t bucket[PERF_CELL_BUCKETS_];
-} perf_sum_;
-
-/* Middle of a bucket in ticks. */
-#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)      /* from its number to bits of a double    */
-PERF_FN double perf_bucket_value_(uint32_t index)
-{
-    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
-    double   low = perf_from_bits_(bits);
-
-    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
-}
-
-/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q)
-{
-    double   want = q * PERF_CAST_(double, calls), value;
-    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
-    uint32_t i;
-
-    if (PERF_CAST_(double, rank) < want || rank == 0)
-        rank++;
-    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += c->bucket[i];
-        if (seen >= rank)
-            break;
-    }
-    value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, row->max))
-        value = PERF_CAST_(double, row->max);
-    if (value < PERF_CAST_(double, row->min))
-        value = PERF_CAST_(double, row->min);
-    return value;
-}
-
-/* Recursive calls once; never less than what ran inside. */
-PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
-{
-    uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
-
-    if (sum <= again)
-        return 0;
-    return sum - again;
-}
-
-/* Without the scopes inside. */
-PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
-{
-    uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
-    uint64_t total = perf_cell_total_(c);
-
-    if (sum <= inside)
-        return 0;
-    if (sum - inside > total)
-        return total;
-    return sum - inside;
-}
-
-/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
- * A thread that has yet to carry out a reset shows nothing.                                      */
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
-{
-    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return PERF_NULL_;
-    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
-}
-
-PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
-{
-    c = PERF_ACQ_(&c->kin);
-    if (c == first)
-        return PERF_NULL_;
-    return c;
-}
-
-/* Which counters a cell has: those from `first` on; returns how many.  Its owner may move them, and
- * another cell use their block: then the cell has another one, and all is read again.            */
-PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
-{
-    perf_buckets_ *b;
-    uint32_t       room;
-
-    do {
-        b = PERF_ACQ_(&c->buckets);
-        if (!b)
-            return 0;
-        *first = PERF_ACQ_(&b->first);
-        room = b->room;
-    } while (PERF_ACQ_(&c->buckets) != b);
-    return room;
-}
-
-/* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
-PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
-{
-    if (n >> 31 != (halves & 1))
-        halves++;
-    return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
-}
-
-/* One of them, with what is still to be counted. */
-PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    perf_buckets_ *b;
-    perf_halves_  *h;
-    uint64_t       n;
-    uint32_t       i, k, halves;
-
-    do {
-        b = PERF_ACQ_(&c->buckets);
-        i = index - PERF_ACQ_(&b->first);
-        h = PERF_ACQ_(&b->halves);
-        while (h && h->index != index)
-            h = h->next;
-        halves = h ? PERF_GET_(&h->halves) : 0;
-        n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
-        for (k = 0; k < PERF_LATE_; k++)
-            n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
-    } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
-    return n;
-}
-
-/* Adds the counters of a cell's durations. */
-PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
-{
-    uint32_t first = 0, room = perf_cell_counters_(c, &first), i, at;
-
-    for (i = 0; i < room; i++) {
-        at = first + i - PERF_CELL_BIAS_;       /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(t, c, first + i);
-    }
-}
-
-PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
-{
-    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
-    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
-    double       least, most;
-
-    if (!n)
-        return;
-    least = perf_from_bits_(PERF_GET_(&g->least));
-    most = perf_from_bits_(PERF_GET_(&g->most));
-    if (!row->numbers || least < row->least)
-        row->least = least;
-    if (!row->numbers || most > row->most)
-        row->most = most;
-    row->values += perf_from_bits_(PERF_GET_(&g->values));
-    if (PERF_GET_(&g->at) >= sum->last_at) {
-        sum->last_at = PERF_GET_(&g->at);
-        row->last = perf_from_bits_(PERF_GET_(&g->last));
-    }
-    row->numbers += n;
-}
-
-/* Adds one cell; its owner may be writing meanwhile. */
-PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
-{
-    uint64_t n = PERF_GET_(&c->count), x;
-
-    if (!n)
-        return;
-    row->count += n;
-    if (PERF_KIND_POINT_(row->kind)) {
-        perf_sum_gauge_(sum, row, c);
-        return;
-    }
-    row->sum += PERF_GET_(&c->sum);
-    row->total += perf_cell_total_(c);
-    row->self += perf_cell_self_(c);
-    x = PERF_GET_(&c->of.calls.min);
-    if (x < row->min || row->count == n)
-        row->min = x;
-    x = PERF_GET_(&c->of.calls.max);
-    if (x > row->max)
-        row->max = x;
-    perf_sum_buckets_(sum, t, c);
-}
-
-PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
-{
-    perf_name_    **table = PERF_ACQ_(&r->names);
-    perf_recorder_ *t;
-    perf_cell_     *first, *c;
-    uint64_t        calls = 0;
-    uint32_t        i;
-
-    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
-    PERF_LIBC_(memset)(row, 0, sizeof *row);
-    row->name = table[id]->site.name;
-    row->kind = table[id]->kind;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-            perf_sum_cell_(sum, row, t, c);
-    if (!row->count || PERF_KIND_POINT_(row->kind))
-        return;
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += sum->bucket[i];
-    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
-}
-
-/* ---- durations from elsewhere: a device, another clock ---- */
-
-/* Adds it once; later calls with the same object do nothing. */
-PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
-{
-    perf_source_ *p;
-
-    if (!perf_lock_(r))
-        return;
-    for (p = r->sources; p && p != s; p = p->next) {
-    }
-    if (!p) {
-        s->next = r->sources;
-        PERF_REL_(&r->sources, s);
-    }
-    perf_unlock_(r);
-}
-
-PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
-{
-    perf_source_ *s;
-
-    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
-    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
-        if (s->collect)
-            s->collect(r);
-}
-
-/* The numbers of a row, in the order of the CSV, to a thousandth of a nanosecond. */
-enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
-       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
-       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
-PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
-{
-    PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
-    if (row->numbers) {                         /* of a counter, in its unit                      */
-        x[PERF_COLUMN_MEAN_] = row->values / PERF_CAST_(double, row->numbers);
-        x[PERF_COLUMN_MIN_] = row->least;
-        x[PERF_COLUMN_MAX_] = row->most;
-        x[PERF_COLUMN_LAST_] = row->last;
-        return;
-    }
-    x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, row->total) * tick;
-    x[PERF_COLUMN_SELF_] = PERF_CAST_(double, row->self) * tick;
-    x[PERF_COLUMN_MEAN_] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
-    x[PERF_COLUMN_MIN_] = PERF_CAST_(double, row->min) * tick;
-    x[PERF_COLUMN_P50_] = row->p50 * tick;
-    x[PERF_COLUMN_P95_] = row->p95 * tick;
-    x[PERF_COLUMN_P99_] = row->p99 * tick;
-    x[PERF_COLUMN_MAX_] = PERF_CAST_(double, row->max) * tick;
-}
-
-PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
-{
-    static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
-                                       "sync",  "device", "copy in", "copy out", "copy"};
-
-    if (kind >= sizeof text / sizeof text[0])
-        return "unknown";
-    return text[kind];
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_ROWS_H */
-/* ==== perf_bound.h, continued ==== */
-
-PERF_BEGIN_DECLS
-
-/* >>bound ------------------------------------------------------------------------------------- */
-
-typedef enum perf_bound_by {
-    PERF_BY_UNKNOWN,            /* cannot tell                                                    */
-    PERF_BY_DATA,               /* waits: PERF_WAIT                                               */
-    PERF_BY_LOCKS,              /* the same, where its name speaks of a lock, mutex or barrier    */
-    PERF_BY_NO_PROCESSOR,       /* ready to run, but others ran                                   */
-    PERF_BY_MEMORY,             /* page faults, or scopes whose name speaks of allocation         */
-    PERF_BY_CPU,
-    PERF_BY_DEVICE,             /* the host waits for work of a device; ...                       */
-    PERF_BY_COPIES,             /* ... mostly copies                                              */
-    PERF_BY_SYNCS,              /* the host waits, and the device mostly idles                    */
-    PERF_BY_LAUNCHES,           /* neither waits, the device idles between many small works       */
-    PERF_BY_CACHE_MISSES,       /* cpu, where its counters say that it waits for main memory, ... */
-    PERF_BY_BRANCH_MISSES,      /* ... does what a wrong guess has begun, ...                     */
-    PERF_BY_FRONT_END,          /* ... or waits for instructions                                  */
-    PERF_BY_ALL_
-} perf_bound_by;
-
-/* Cycles that were lost to one cause, by counters of the processor. */
-typedef struct perf_lost {
-    double      share;          /* of the unit's cycles, an estimate; NaN: no such counter        */
-    double      per_1000;       /* of the scope that lost most: misses, or lost cycles, in 1,000  */
-                                /* instructions                                                   */
-    double      ipc;            /* of that scope itself                                           */
-    const char *in;             /* its name, never freed; "": no scope lost any                   */
-} perf_lost;
-
-/* What the processor has counted in the unit, of all threads (perf_counters.h, PERF_COUNTERS=1). */
-typedef struct perf_counted {
-    uint64_t  calls;            /* of the unit, that were counted; 0: fewer than 8, the rest is 0 */
-    uint64_t  scaled;           /* of these, counted for a part of their time and scaled up       */
-    double    ipc;              /* instructions a cycle, with all that it calls                   */
-    perf_lost lost[3];          /* to what PERF_BY_CACHE_MISSES, ..., PERF_BY_FRONT_END say       */
-} perf_counted;
-
-/* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
-PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
- *   PERF_LOST_  how many causes counters tell
- *   perf_host_time_, perf_host_evidence_  what the main thread waits for
- *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
- *   perf_by_words_  an answer in words, and what usually helps
- *   PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_  forms of it             */
-
-typedef struct perf_evidence_ {
-    double share[PERF_BY_ALL_]; /* of the part's time, at least; CPU negative: not known          */
-    double busy;                /* of a device, of that time; negative: none                      */
-    double copies;              /* of its busy time: copying                                      */
-    double starved;             /* of the part's time: the device had nothing to do               */
-    int    measured;            /* 0: sums of scopes, may count twice; 1: times of the device; 2: of
-                                 * all its work, also without marks                               */
-    struct perf_tree_ *tree;    /* asked for: what the processor counted below node `unit`; NULL: */
-    uint32_t     unit;          /* nothing                                                        */
-    perf_counted counted;       /* the answer                                                     */
-    uint32_t     lost_in[3];    /* node of each counted.lost[]; 0: none                           */
-    double       lost_there[3]; /* of the unit's cycles: lost in that node alone                  */
-} perf_evidence_;
-
-enum { PERF_LOST_ = 3 };        /* causes: from PERF_BY_CACHE_MISSES on                           */
-
-/* What perf_registry_.put_diagnosis writes. */
-enum { PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_ };
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* What is said of a bound, or with advice 1 what usually helps. */
-PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
-{
-    static const char *const words[PERF_BY_ALL_][2] = {
-        {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
-        {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
-        {"locks", "hold it for less, split it, or give each thread data of its own"},
-        {"no processor", "fewer threads than processors, or a machine that others leave alone"},
-        {"memory", "reuse buffers, allocate once before the loop, use larger pages"},
-        {"cpu", "a better algorithm first, then data layout, vectors, threads"},
-        {"device", "a faster kernel: look at it with the device's own profiler"},
-        {"copies", "copy less, from pinned memory, beside kernels of another stream"},
-        {"syncs", "wait once a unit, not after each piece of work"},
-        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"},
-        {"cache misses", "smaller data, used in the order in which it lies, in blocks that fit"},
-        {"branch misses", "sort the data, compute both sides and select, or let a table decide"},
-        {"front end", "less code in the loop, fewer copies of it; a profile-guided build"}};
-
-    if (PERF_CAST_(unsigned, bound) >= PERF_BY_ALL_)
-        bound = PERF_BY_UNKNOWN;
-    return words[bound][advice];
-}
-
-PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
-{
-    return perf_by_words_(bound, 0);
-}
-
-/* Does the name of a wait speak of a lock, not of a block or a clock? */
-PERF_COLD_FN_ int perf_of_lock_(const char *name)
-{
-    const char *lock = PERF_LIBC_(strstr)(name, "lock");
-
-    if (lock && (lock == name || !PERF_LIBC_(strchr)("bcBC", lock[-1])))
-        return 1;
-    return PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
-           PERF_LIBC_(strstr)(name, "arrier");
-}
-
-/* What the time that a scope spends in itself is evidence of. */
-PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
-{
-    const char *text = name->site.name;
-
-    if (name->kind == PERF_KIND_SYNC_)
-        return PERF_BY_SYNCS;
-    if (name->kind == PERF_KIND_WAIT_)
-        return perf_of_lock_(text) ? PERF_BY_LOCKS : PERF_BY_DATA;
-    if (PERF_LIBC_(strstr)(text, "alloc") || PERF_LIBC_(strstr)(text, "free("))
-        return PERF_BY_MEMORY;
-    return PERF_BY_CPU;
-}
-
-typedef struct perf_host_time_ {        /* of the main thread's scopes themselves, in ticks       */
-    uint64_t    self[PERF_BY_ALL_];     /* by what it is evidence of                              */
-    uint64_t    all, most;              /* most: of the scope that waits longest for data, ...    */
-    const char *where;                  /* ... and its name                                       */
-} perf_host_time_;
-
-/* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
-PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
-{
-    perf_recorder_ *t, *main = PERF_NULL_;
-    perf_cell_     *first, *c;
-    uint32_t        i;
-
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
-            main = t;
-    for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
-        perf_name_   *name = PERF_ACQ_(&r->names)[i];
-        perf_bound_by by = perf_kind_bound_(name);
-        uint64_t      self = 0;
-        if (!PERF_KIND_HOST_(name->kind))
-            continue;
-        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
-            self += perf_cell_self_(c);
-        m->all += self;
-        m->self[by] += self;
-        if (by == PERF_BY_DATA && self > m->most) {
-            m->most = self;
-            m->where = name->site.name;
-        }
-    }
-    for (i = 0; i < PERF_BY_ALL_ && m->all; i++)
-        e->share[i] = PERF_CAST_(double, m->self[i]) / PERF_CAST_(double, m->all);
-    e->share[PERF_BY_CPU] = -1;                 /* in scopes that do not wait: not known to run   */
-    return m->all > 0;
-}
-
-#define PERF_BOUND_SHARE_ 0.3   /* of the time: from here on a wait is worth a look first         */
-#define PERF_BOUND_BUSY_  0.8   /* a device that is at work for so much bounds what it works for  */
-
-/* The largest share of at least PERF_BOUND_SHARE_, the processor's left out. */
-PERF_COLD_FN_ perf_bound_by perf_bound_most_(const perf_evidence_ *e)
-{
-    int    best = PERF_BY_UNKNOWN, i;
-    double most = PERF_BOUND_SHARE_;
-
-    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
-        if (i != PERF_BY_CPU && e->share[i] >= most) {
-            best = i;
-            most = e->share[i];
-        }
-    return PERF_CAST_(perf_bound_by, best);
-}
-
-/* What the processor's time goes to: the cause that has cost most, of those beyond their threshold
- * in pmcstudy(8); without counters, or where nothing is beyond it, CPU.                          */
-PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *e)
-{
-    static const double least[PERF_LOST_] = {0.2, 0.2, 0.15};
-    double              most = 0;
-    int                 best = PERF_BY_CPU, i;
-
-    for (i = 0; i < PERF_LOST_ && e->counted.calls; i++)
-        if (e->counted.lost[i].share >= least[i] && e->counted.lost[i].share > most) {
-            best = PERF_BY_CACHE_MISSES + i;
-            most = e->counted.lost[i].share;
-        }
-    return PERF_CAST_(perf_bound_by, best);
-}
-
-/* The decision: the one of the whole library. */
-PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *e)
-{
-    const perf_bound_by most = perf_bound_most_(e), work = e->copies > 0.5 ? PERF_BY_COPIES
-                                                                           : PERF_BY_DEVICE;
-    const int idles = e->starved >= e->busy;    /* more than it works                             */
-    const int host_works = e->share[PERF_BY_CPU] >= 0.5 || e->share[PERF_BY_CPU] < 0;
-
-    if (most != PERF_BY_UNKNOWN && most != PERF_BY_SYNCS)
-        return most;
-    if (e->measured && e->busy >= PERF_BOUND_BUSY_)
-        return work;
-    if (most == PERF_BY_SYNCS && !idles && e->busy >= e->share[PERF_BY_SYNCS] / 2)
-        return work;
-    if (most == PERF_BY_SYNCS)
-        return PERF_BY_SYNCS;
-    if (e->busy >= 0 && host_works && e->starved >= (1 - e->busy) / 2)
-        return PERF_BY_LAUNCHES;
-    return e->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(e) : PERF_BY_UNKNOWN;
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_BOUND_H */
-/* ==== perf_report.h, continued ==== */
-/* ==== perf_chrome.h ==== */
-/* perf_chrome.h - the trace of all threads as Chrome JSON.
- *
- *     perf_trace_save("trace.json");               // open it in https://ui.perfetto.dev
- *
- * Sections (search for ">>"):  trace  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_CHROME_H
-#define PERF_CHROME_H
-
-/* ==== perf_events.h ==== */
-/* perf_events.h - what happened when: copies of the rings of events.
- *
- * For the library itself: traces and the diagnosis read them, one copy for each thread.
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_EVENTS_H
-#define PERF_EVENTS_H
-
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- * Memory that is returned is PERF_FREE'd by the caller; perf_events_each_ takes a lock.
- *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
- *   perf_zone_, perf_zone_at_  one event, decoded; perf_seen_, perf_remark_read_  an instant
- *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-typedef struct perf_seen_ {     /* the number or the text of an instant                           */
-    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
-    double   value;
-    char     text[64];
-} perf_seen_;
-
-/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
- * read.  Returns how many entries it has; 0: there is none.                                      */
-PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
-{
-    uint32_t n = 0;
-
-    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
-        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
-        return 0;
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
-    m->name = PERF_CAST_(uint32_t, e->what >> 8);
-    m->value = perf_from_bits_(e->start);
-    do
-        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
-           (e[n].what & 0xff) == PERF_REMARK_REST_);
-    m->text[sizeof m->text - 1] = '\0';
-    return n;
-}
-
-/* A thread's events as they were at one moment, newest first. */
-typedef struct perf_events_ {
-    perf_event_ *event;
-    uint64_t     count;
-    uint64_t     thread, number;
-    const char  *name;
-    const uint32_t *value;      /* of perf_events_values_; NULL: there are none                   */
-} perf_events_;
-
-/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
-typedef struct perf_zone_ {
-    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
-    uint32_t name, kind, depth;
-    uint64_t remarks;                   /* index of its number or text; *i is behind it           */
-} perf_zone_;
-
-PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
-                                  perf_zone_ *z)
-{
-    uint64_t at = (*i)++, what = e->event[at].what;
-
-    z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
-    z->depth = PERF_CAST_(uint32_t, what >> 56);
-    z->start = e->event[at].start;
-    z->length = what & PERF_EVENT_MORE_;
-    z->extra = 0;
-    if (!z->name || z->name >= PERF_ACQ_(&r->count))
-        return 0;
-    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
-    if (z->length == PERF_EVENT_MORE_) {
-        if (at + 1 >= e->count || e->event[at + 1].what)
-            return 0;                           /* its first half has been overwritten            */
-        *i = at + 2;
-        z->length = e->event[at + 1].start;
-    }
-    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
-        if (at + 2 >= e->count || e->event[at + 2].what)
-            return 0;
-        z->extra = e->event[at + 2].start;
-        *i = at + 3;
-    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
-        z->extra = z->length;
-        z->length = 0;
-    }
-    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
-        if (!PERF_EVENT_PART_(e->event[*i].what))
-            break;
-    return 1;
-}
-
-/* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
-PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
-                                    uint64_t head, uint64_t n)
-{
-    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
-
-    for (i = 0; i < n; i += sizeof(perf_event_)) {
-        perf_event_ *from = &t->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
-        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
-        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
-    }
-    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
-    if (t != PERF_SELF_ && now != head)
-        now += 9 * sizeof(perf_event_);         /* a call's stores                                */
-    if (now - head > room)
-        n = 0;
-    else if (n > room - (now - head))
-        n = room - (now - head);
-    e->count = n / sizeof(perf_event_);
-}
-
-/* Links remarks (numbers and texts) to the scope that they stand in: value[scope] is its first
- * remark, value[remark] the next, 0 the end; value[instant] = 1: linked.  An instant is not linked
- * if its scope is no longer in the ring, has a newer remark of that name, or 16 already.
- * room: a number for each entry; NULL: none is linked.  Hot, or its callers would be cold.       */
-#define PERF_REMARKS_MOST_ 16u
-PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
-{
-    uint64_t   i, at, from[256];        /* by depth: begin of the latest scope, ...               */
-    uint32_t   scope[256], *first;      /* ... and its entry                                      */
-    uint32_t   other, linked;
-    perf_zone_ z;
-
-    for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
-    }
-    e->value = PERF_NULL_;
-    if (i == e->count || !room)
-        return;
-    e->value = room;
-    PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
-    PERF_LIBC_(memset)(scope, 255, sizeof scope);
-    for (i = at = 0; i < e->count; at = i) {
-        if (!perf_zone_at_(e, &i, r, &z))
-            continue;
-        if (PERF_KIND_SLICE_(z.kind)) {
-            from[z.depth] = z.start;
-            scope[z.depth] = PERF_CAST_(uint32_t, at);
-            continue;
-        }
-        if (z.kind != PERF_KIND_INSTANT_ || z.remarks >= i || !z.depth)
-            continue;
-        if (scope[z.depth] >= at || z.start < from[z.depth])
-            continue;                           /* its scope is not here                          */
-        first = &room[scope[z.depth]];
-        linked = 0;
-        for (other = *first; other; other = room[other]) {
-            if (e->event[other].what == e->event[z.remarks].what)
-                break;                          /* a newer one of that name                       */
-            linked++;
-        }
-        if (other || linked >= PERF_REMARKS_MOST_)
-            continue;
-        room[z.remarks] = *first;
-        *first = PERF_CAST_(uint32_t, z.remarks);
-        room[at] = 1;
-    }
-}
-
-/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
-PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
-                                    void *with)
-{
-    perf_recorder_ *t;
-    char           *at, *end, name[sizeof t->name];
-    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
-    int             whole = 1;
-
-    if (!perf_lock_(r))
-        return 0;
-    r->reading++;                               /* a reset keeps off `retired`                    */
-    perf_unlock_(r);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
-        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
-        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
-        head = PERF_ACQ_(&t->ring_head);
-        n = head - PERF_GET_(&t->ring_lost);
-        if (n > room)
-            n = room;
-        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-            n = 0;
-        if (n)
-            e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
-        if (e.event)
-            perf_events_read_(&e, r, t, head, n);
-        perf_unlock_(r);
-        use(with, &e);
-        whole &= e.event || !n;
-        PERF_FREE(e.event);
-    }
-    (void)perf_lock_(r);
-    at = r->retired;
-    end = at ? at + r->retired_bytes : at;
-    perf_unlock_(r);
-    while (at != end) {
-        perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
-        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
-                            old->number, old->name, PERF_NULL_};
-        at = PERF_PTR_(char *, e.event + e.count);
-        use(with, &e);
-    }
-    (void)perf_lock_(r);
-    r->reading--;
-    perf_unlock_(r);
-    return whole;
-}
-
-/* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
- * between them, so that rounding never moves a scope out of the one around it.                   */
-typedef struct perf_epoch_ {
-    uint64_t                  ticks, ns;
-    double                    tick_ns;
-    const struct perf_epoch_ *older;            /* for times before `ticks`; NULL: this one       */
-} perf_epoch_;
-
-PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
-{
-    perf_epoch_ e = {r->clock ? r->made.ns : r->made.ticks, r->made.ns, perf_scope_tick_ns_(r),
-                     PERF_NULL_};
-
-    return e;
-}
-
-PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
-{
-    int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
-    double  ns;
-
-    while (since < 0 && e->older) {
-        e = e->older;
-        since = PERF_CAST_(int64_t, ticks - e->ticks);
-    }
-    ns = PERF_CAST_(double, since) * e->tick_ns;
-    return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_EVENTS_H */
-/* ==== perf_chrome.h, continued ==== */
-
-PERF_BEGIN_DECLS
-
-/* >>trace -------------------------------------------------------------------------------------
- * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
-
-/* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
- * file appears whole or not at all (written beside, then renamed; devices are written directly).
- * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
- * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
-PERF_FN perf_status perf_trace_save(const char *path);
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-typedef struct perf_json_ {
-    perf_file_      file;
-    perf_registry_ *registry;
-    perf_epoch_     epoch;
-    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
-    uint32_t        names;
-} perf_json_;
-#define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
-#define PERF_WHERE_  64         /* room for `,"pid":1,"tid":2}`, the end of a record              */
-
-/* Numbers and texts of a scope, from index `at` of e on, as members of "args"; some: it is open.
- * Returns whether it is open then.                                                               */
-PERF_COLD_FN_ int perf_json_values_(perf_json_ *j, perf_out_ *o, const perf_events_ *e, uint64_t at,
-                                    int some)
-{
-    perf_seen_ seen;
-
-    for (; at && o->len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
-        if (!perf_remark_read_(&e->event[at], e->count - at, &seen))
-            break;
-        perf_put_(o, some++ ? "," : ",\"args\":{");
-        perf_put_json_(o, PERF_ACQ_(&j->registry->names)[seen.name]->site.name);
-        perf_put_char_(o, ':');
-        if (seen.kind == PERF_REMARK_IS_TEXT_)
-            perf_put_json_(o, seen.text);
-        else if (perf_is_finite_(seen.value))
-            perf_put_fixed_(o, seen.value, 6);
-        else
-            perf_put_(o, "null");
-    }
-    return some;
-}
-
-/* A record up to its time: head, name, place in the source, the values in e from index `at` on (0:
- * none), as far as there is room.  Returns its length.                                           */
-PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
-                                     const perf_site_ *site, const perf_events_ *e, uint64_t at)
-{
-    perf_out_ o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
-    int       args = site->file != PERF_NULL_;
-
-    perf_put_(&o, ",\n{\"ph\":\"");
-    perf_put_(&o, head);
-    perf_put_(&o, "\",\"name\":");
-    perf_put_json_(&o, site->name);
-    if (args) {
-        perf_put_(&o, ",\"args\":{\"source_file\":");
-        perf_put_json_(&o, site->file);
-        perf_put_(&o, ",\"source_line\":");
-        perf_put_u64_(&o, site->line & 0xffffff);
-    }
-    args = perf_json_values_(j, &o, e, at, args);
-    perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
-    return o.len;
-}
-
-/* An instant with its number or text, a counter's value, or one end of a span that may overlap. */
-PERF_COLD_FN_ void perf_json_point_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                    const char *where)
-{
-    perf_file_ *f = &j->file;
-    perf_site_  site = PERF_ACQ_(&j->registry->names)[z->name]->site;
-    double      value = perf_from_bits_(z->extra);
-    perf_out_   o;
-
-    if (z->kind == PERF_KIND_INSTANT_) {
-        f->p += perf_json_head_(j, f->p, "i\",\"s\":\"t", &site, e, z->remarks);
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
-    } else {
-        site.file = PERF_NULL_;                 /* its args are its value                         */
-        f->p += perf_json_head_(j, f->p, "C", &site, e, 0);
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
-        o = perf_file_out_(f);
-        perf_put_(&o, ",\"args\":{\"value\":");
-        if (perf_is_finite_(value))
-            perf_put_fixed_(&o, value, 6);
-        else
-            perf_put_(&o, "null");
-        perf_put_char_(&o, '}');
-        perf_file_wrote_(f, &o);
-    }
-    perf_file_put_(f, where);
-}
-
-/* Both ends of a span that may overlap others. */
-PERF_COLD_FN_ void perf_json_span_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                   const char *where)
-{
-    static const char *const head[2] = {"b\",\"cat\":\"async", "e\",\"cat\":\"async"};
-    perf_file_   *f = &j->file;
-    perf_site_    site = PERF_ACQ_(&j->registry->names)[z->name]->site;
-    const uint64_t at[2] = {z->start, z->start + z->length};
-    int            i;
-
-    for (i = 0; i < 2; i++) {
-        f->p += perf_json_head_(j, f->p, head[i], &site, e, 0);
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, at[i]));
-        perf_file_put_(f, ",\"id\":\"");
-        f->p = perf_digits_(f->p, z->extra);
-        perf_file_put_(f, "\"");
-        perf_file_put_(f, where);
-        site.file = PERF_NULL_;                 /* the begin has said it                          */
-    }
-}
-
-/* A scope; value: the index of its first number or text, 0: none. */
-PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                   uint32_t value, const perf_out_ *where)
-{
-    perf_file_    *f = &j->file;
-    const char    *prefix = j->prefix + PERF_CAST_(size_t, z->name) * PERF_PREFIX_;
-    const uint64_t start = perf_epoch_ns_(&j->epoch, z->start);
-    const uint64_t end = perf_epoch_ns_(&j->epoch, z->start + z->length);
-
-    if (z->name < j->names && *prefix && !value) {
-        PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
-        f->p += PERF_CAST_(unsigned char, *prefix);
-    } else {
-        f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z->name]->site, e,
-                                value);
-    }
-    f->p = perf_digits_us_(f->p, start);
-    PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
-    f->p = perf_digits_us_(f->p + 7, end - start);
-    PERF_LIBC_(memcpy)(f->p, where->p, PERF_WHERE_);
-    f->p += where->len;
-}
-
-/* The events of one thread, newest first: a scope then comes before those inside it, and viewers
- * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
- * functions call it, and would use slow divisions to save space.                                 */
-PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
-{
-    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_  *f = &j->file;
-    perf_events_ copy = *events, *e = &copy;
-    char         where[PERF_WHERE_];
-    perf_out_    w = perf_out_open_(where, sizeof where);
-    perf_zone_   z;
-    uint64_t     i = 0, at;
-    uint32_t     value, *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
-                            PERF_CAST_(size_t, e->count) * sizeof *room + 1));
-
-    perf_put_(&w, ",\"pid\":");
-    perf_put_u64_(&w, PERF_GET_(&j->registry->process));
-    perf_put_(&w, ",\"tid\":");
-    perf_put_u64_(&w, e->thread);
-    perf_put_char_(&w, '}');
-    if (e->name[0]) {
-        perf_out_ o = perf_file_out_(f);
-        perf_put_(&o, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
-        perf_put_json_(&o, e->name);
-        perf_put_char_(&o, '}');
-        perf_put_(&o, where);
-        perf_file_wrote_(f, &o);
-    }
-    perf_events_values_(e, j->registry, room);
-    for (at = 0; i < e->count; at = i) {
-        value = e->value ? e->value[at] : 0;
-        if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
-            continue;
-        if (f->p > f->limit)
-            perf_file_flush_(f);
-        if (PERF_KIND_SLICE_(z.kind))
-            perf_json_slice_(j, &z, e, value, &w);
-        else if (z.kind == PERF_KIND_ASYNC_)
-            perf_json_span_(j, &z, e, where);
-        else
-            perf_json_point_(j, &z, e, where);
-    }
-    PERF_FREE(room);
-}
-
-/* Records of scopes up to their time, for all names that are short enough. */
-PERF_COLD_FN_ void perf_json_prefixes_(perf_json_ *j)
-{
-    perf_file_ *f = &j->file;
-    uint32_t    id;
-
-    for (id = 1; id < j->names; id++) {
-        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
-                                   PERF_NULL_, 0);
-        to[0] = '\0';
-        if (n < PERF_PREFIX_)
-            to[0] = PERF_CAST_(char, n);
-        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
-    }
-}
-
-/* Writes everything of the process to an open file. */
-PERF_COLD_FN_ void perf_json_write_(void *with)
-{
-    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_  *f = &j->file;
-    perf_losses_ l = perf_losses_sum_(j->registry);
-    perf_out_    o;
-
-    perf_json_prefixes_(j);
-    o = perf_file_out_(f);
-    perf_put_(&o, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_put_u64_(&o, l.n[PERF_LOSS_OVERWRITTEN_]);
-    perf_put_(&o, ",\"uncounted_scopes\":");
-    perf_put_u64_(&o, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]);
-    perf_put_(&o, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
-                  "\"labels\":\"perf.h\"},\"pid\":");
-    perf_put_u64_(&o, PERF_GET_(&j->registry->process));
-    perf_put_char_(&o, '}');
-    perf_file_wrote_(f, &o);
-    if (!perf_events_each_(j->registry, perf_json_thread_, j))
-        f->failed = 1;
-    perf_file_put_(f, "\n]}\n");
-    perf_file_flush_(f);
-}
-
-PERF_FN perf_status perf_trace_save(const char *path)
-{
-    perf_json_  j = PERF_ZERO;
-    perf_status status;
-
-    j.registry = perf_registry_read_();
-    if (!j.registry)
-        return PERF_ENOMEM;
-    perf_sources_collect_(j.registry);
-    j.epoch = perf_epoch_of_(j.registry);
-    j.names = PERF_ACQ_(&j.registry->count);
-    j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
-    if (!j.prefix)
-        return PERF_ENOMEM;
-    status = perf_file_save_(path, &j.file, perf_json_write_, &j);
-    PERF_FREE(j.prefix);
-    return status;
-}
-
-#if PERF_DISABLE
-#define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
-#endif
-
-PERF_END_DECLS
-
-#endif /* PERF_CHROME_H */
-/* ==== perf_report.h, continued ==== */
-/* ==== perf_loop_rows.h ==== */
-/* perf_loop_rows.h - what loops have found: their list, rows of the report, sentences.
- *
- *     perf_put_loop_(&out, loop);                  // "  copy 4 KiB      12.3 ns [12.2, 12.4]"
- *
- * For the library itself.
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_LOOP_ROWS_H
-#define PERF_LOOP_ROWS_H
-
+/* ==== perf_loop_state.h, continued ==== */
 /* ==== perf_stats.h ==== */
 /* perf_stats.h - summaries, confidence intervals, accept/reject decisions.
  *
@@ -12943,7 +8948,4157 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 PERF_END_DECLS
 
 #endif /* PERF_STATS_H */
-/* ==== perf_loop_rows.h, continued ==== */
+/* ==== perf_loop_state.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use: all of it -------------------------------------------- */
+
+/* Slices are timed by the wall's clock; those that outlast a scheduler's turn by the processor time
+ * of this thread and of the whole process as well.                                               */
+enum { PERF_BY_WALL_, PERF_BY_THREAD_, PERF_BY_PROCESS_, PERF_CLOCKS_ };
+
+typedef struct perf_timer_ {
+    uint64_t    began;
+    uint64_t    at[PERF_CLOCKS_];       /* readings at the start of the slice                     */
+    uint64_t    paused_at[PERF_CLOCKS_];
+    double      paused_ns[PERF_CLOCKS_];    /* of this slice                                      */
+    double      overhead_ns[PERF_CLOCKS_];  /* what an empty slice shows                          */
+    double      ns[PERF_CLOCKS_];       /* the last slice                                         */
+    double      wall_ns, waited_ns;     /* over the slices that all clocks saw: wall, wall beyond */
+    double      others_ns;              /* the thread's time, the process's beyond the thread's   */
+    double      tick_ns;
+    double      least_ns;               /* the shortest slice that took any time; 0: none yet     */
+    double      spent_ns;               /* in slices so far                                       */
+    int         clocks;                 /* 1: the wall's alone; 3                                 */
+    int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
+    int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
+    int         paused;
+    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
+    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
+    int         backwards, unresumed;
+    int         pauses;                 /* of this slice                                          */
+    int         pause_known;            /* for so many clocks is it known what a pause costs      */
+    double      pause_ns[PERF_CLOCKS_]; /* what a pause and its resume show beside what they hide */
+    double      pause_doubt_ns;         /* by so much more or less, as the work around them is    */
+} perf_timer_;
+
+enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
+       PERF_OWED_ = 16 };               /* the latest longer leads, by what they took             */
+
+/* One arm: a bench has one, an A/B loop two, a race up to 64. */
+typedef struct perf_loop_arm_ {
+    uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      runs;                 /* iterations so far                                      */
+    double        fastest;              /* of the readings at this batch, ns a slice              */
+    double        first_ns;
+    double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
+    uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    double        forced;               /* switches in them that the body did not ask for         */
+    double        doubt_ns;             /* of a slice, by the pauses in it                        */
+    int           readings;             /* at this batch                                          */
+    int           steady;               /* the batch is chosen                                    */
+    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
+    double       *cpu;                  /* likewise by processor time                             */
+    size_t        count;
+    double        pending[2];           /* ns, cpu: of the round under way                        */
+                                        /* against variant 0, of the other variants:              */
+    perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
+    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
+    uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
+    uint64_t      lead_runs;
+    double        owed[PERF_OWED_];     /* what longer leads took an iteration, over the counted  */
+                                        /* slice after them, less 1; where another arm ran before */
+    size_t        owed_count;
+    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
+    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
+} perf_loop_arm_;
+
+struct perf_loop_state_;
+
+/* How slices are run and timed: by the host's clocks (perf_loop.h); a device's loop has an engine
+ * of its own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
+ *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with s->status
+ * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *s, int arm);
+    int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *s);
+    int    (*grown)(struct perf_loop_state_ *s);
+} perf_filling_;
+
+/* A loop of any kind. */
+typedef struct perf_loop_state_ {
+    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
+    perf_ab_opts     ask;
+    perf_timer_      timer;
+    const perf_filling_ *fill;          /* how a slice is timed                                   */
+    void            *own;               /* of the filling                                         */
+    perf_loop_arm_  *arm;               /* [variants]                                             */
+    perf_race_entry *entry;             /* [variants]                                             */
+    unsigned char   *first;             /* [rounds] the variant that began the round              */
+    double          *logs;              /* [rounds] room for log ratios                           */
+    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
+                                        /* 1: stop                                                */
+                                        /* after the timed slices: the next one that counts, as   */
+                                        /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
+    uint64_t       (*counted)(struct perf_loop_state_ *);
+    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
+    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
+    uint64_t         coin;
+    int              variants, running; /* running: 1 when one is forced                          */
+    int              forced;            /* the variant, or -1                                     */
+    int              phase, at, left_to_warm, typical;
+    unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
+    double          *when;              /* [rounds] ns in slices until its end                    */
+    size_t           look_at;           /* rounds at which to look at the answer again            */
+    size_t           kept_at, leads_left;       /* leads_left: slices before the counted one      */
+    size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
+    double           lead_ns;           /* the lead that each slice has; 0: none                  */
+    double           round_lead_ns;     /* of this round                                          */
+    double           longer_ns;         /* spent in rounds with longer leads                      */
+    double           round_ns;          /* the last round, with what is not timed                 */
+    uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
+    int              longer;            /* 1: this round has longer leads                         */
+    int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
+    int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
+    int              few_longer;        /* 1: an answer waits for more of them                    */
+    int              control_rounds, restarts;
+    int              kept_by;           /* see perf_loop_by_                                      */
+    int              hurry;             /* 1: no time to find a batch; the first round tells      */
+    int              last;              /* the arm that ran                                       */
+    const char      *refused;           /* the option that cannot be meant, or NULL               */
+    const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
+    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
+    perf_status      status;
+    perf_accuracy    seen;
+    uint32_t         warnings;
+    perf_result      result;            /* of its kind                                            */
+    perf_ab_result   ab;
+    perf_race_result race;
+} perf_loop_state_;
+
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
+       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_
+#endif
+#endif /* PERF_LOOP_STATE_H */
+/* ==== perf_loop.h, continued ==== */
+/* ==== perf_report.h ==== */
+/* perf_report.h - the door to what was recorded: table, tree, CSV, JSON, at exit.
+ *
+ *     perf_report();                           // the table, on stderr
+ *
+ * Sections (search for ">>"):  config  report  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_REPORT_H
+#define PERF_REPORT_H
+
+/* ==== perf_bound.h ==== */
+/* perf_bound.h - what bounds a part of a program: evidence in, one answer out.
+ *
+ *     #include "perf_diagnosis.h"
+ *     perf_diagnosis d;
+ *     if (perf_diagnose(&d) == PERF_OK)
+ *         puts(perf_diagnosis_text(d.bound));             // "waiting for data"
+ *
+ * The table, the five lines, pages, JSON and the line of the GPU all ask perf_bound_decide_.
+ * Sections (search for ">>"):  bound  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_BOUND_H
+#define PERF_BOUND_H
+
+/* ==== perf_rows.h ==== */
+/* perf_rows.h - what was recorded under each name, of all threads.
+ *
+ *     perf_row_ row;
+ *     perf_row_fill_(&row, registry, id, sum);     // calls, ticks, percentiles
+ *
+ * For the library itself; it reads while threads go on, and takes no lock.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_ROWS_H
+#define PERF_ROWS_H
+
+/* ==== perf_record.h ==== */
+/* perf_record.h - keeps what the scopes of all threads record: the core.
+ *
+ *     perf_enable(0);                          // from here on nothing is recorded
+ *     perf_reset();                            // forget what there is
+ *
+ * Registry of names, a recorder for each thread, the cold paths of marks, the switches.  Any
+ * file that calls a function of this header, or of one built on it, holds the core that the marks
+ * of the whole program record with (perf_scope.h); the first of several serves.
+ * Sections (search for ">>"):  config  switches  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_H_RECORDS
+#define PERF_H_RECORDS
+
+/* ==== perf_calibration.h ==== */
+/* perf_calibration.h - how long is a tick, and how good is the clock?
+ *
+ *     uint64_t t = perf_ticks();
+ *     work();
+ *     printf("%g ns\n", perf_ticks_to_ns(perf_ticks() - t));
+ *
+ * Sections (search for ">>"):  clock  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CALIBRATION_H
+#define PERF_CALIBRATION_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>clock ------------------------------------------------------------------------------------- */
+
+/* The bits of perf_clock_info.warnings; the report has a sentence for each.                      */
+typedef enum perf_clock_warning {
+    PERF_CLOCK_OK = 0,
+    PERF_CLOCK_NOT_INVARIANT = 1,       /* the counter changes speed: clock_gettime used instead  */
+    PERF_CLOCK_BACKWARDS = 4,           /* the clock was seen going backwards                     */
+    PERF_CLOCK_ROUGH = 8,               /* calibrated for too short: worse than 0.1 %             */
+    PERF_CLOCK_MIXED = 16,              /* files of this program disagree about PERF_CLOCK        */
+    PERF_CLOCK_STANDS = 32              /* the system's clock stands still: a tick is 1 ns        */
+} perf_clock_warning;
+
+typedef struct perf_clock_info {
+    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
+    double      hz;             /* ticks a second                                                 */
+    double      tick_ns;        /* nanoseconds a tick                                             */
+    double      resolution_ns;  /* usual step from one reading to the next that differs           */
+    double      cost_ns;        /* one reading                                                    */
+    double      error_ppm;      /* bound on the error of tick_ns                                  */
+    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
+} perf_clock_info;
+
+/* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
+ * scope starts the calibration, which gets better by itself: perf_clock().error_ppm is the
+ * bound.  The rate is good to some 1 % at once, 100 ppm after 100 us, 1 ppm after 10 ms.         */
+PERF_FN double perf_ticks_to_ns(uint64_t ticks);
+
+/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
+PERF_FN perf_clock_info perf_clock(void);
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
+ *   perf_spent_since_  use of the process, of a thread                                           */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* ---- calibration ---- */
+
+/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
+{
+    perf_pair_ best = PERF_ZERO;
+    int        i;
+
+    best.width = ~UINT64_C(0);
+    for (i = 0; i < 8; i++) {
+        uint64_t before = perf_ticks();
+        uint64_t ns = perf_now();
+        uint64_t width = perf_ticks() - before;
+        if (width < best.width) {
+            best.ticks = before + width / 2;
+            best.ns = ns;
+            best.width = width;
+        }
+    }
+    return best;
+}
+
+PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock;
+
+    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
+        c->first = perf_pair_read_();
+        PERF_REL_(&c->state, 2u);
+    }
+    if (PERF_ACQ_(&c->state) != 2)
+        return PERF_NULL_;
+    return c;
+}
+
+#define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
+
+#if PERF_COUNTER_
+/* A reading of both clocks at least a microsecond after `first`, or after all patience. */
+PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
+{
+    uint64_t   since = perf_ticks();
+    perf_pair_ p;
+
+    do
+        p = perf_pair_read_();
+    while (p.ns < first->ns + 1000 && p.ticks - since < PERF_CLOCK_PATIENCE_);
+    return p;
+}
+
+/* What a calibration says that cannot be made better now: the rate known so far, else 1. */
+PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
+{
+    if (!PERF_GET_(&c->length))
+        return 1.0;
+    return perf_from_bits_(PERF_GET_(&c->tick_ns));
+}
+
+/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
+PERF_COLD_FN_ double perf_tick_ns_(void)
+{
+    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
+    perf_pair_         p;
+    uint64_t           length, slack, now;
+    double             rate, ppm;
+
+    if (!c) {                                   /* another thread is at it this microsecond       */
+        mine.first = perf_pair_read_();
+        c = &mine;
+    }
+    length = PERF_GET_(&c->length);
+    now = perf_ticks();
+    if (length && now < c->first.ticks) {       /* the counter was set back                       */
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        return perf_tick_ns_kept_(c);
+    }
+    if (length && now - c->first.ticks < 2 * length)
+        return perf_tick_ns_kept_(c);
+    p = perf_pair_after_(&c->first);
+    if (p.ns < c->first.ns + 1000) {
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
+        return perf_tick_ns_kept_(c);
+    }
+    if (p.ticks <= c->first.ticks) {
+        mine.first = perf_pair_read_();         /* what it was before says nothing                */
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        c = &mine;
+        p = perf_pair_after_(&c->first);
+    }
+    PERF_SET_(&c->warnings, 0u);
+    length = p.ticks - c->first.ticks;
+    rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
+    slack = p.width - c->first.width;
+    if (p.width < c->first.width)
+        slack = c->first.width - p.width;
+    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
+    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
+    PERF_SET_(&c->tick_ns, perf_bits_(rate));
+    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
+    PERF_SET_(&c->length, length);
+    return rate;
+}
+#else
+PERF_FN double perf_tick_ns_(void)
+{
+    return 1.0;
+}
+#endif
+
+PERF_FN double perf_ticks_to_ns(uint64_t ticks)
+{
+    return PERF_CAST_(double, ticks) * perf_tick_ns_();
+}
+
+/* ---- the clock's quality ---- */
+
+#if PERF_ARCH_X86_
+#define PERF_COUNTER_NAME_ "tsc"
+#elif defined(__aarch64__)
+#define PERF_COUNTER_NAME_ "cntvct"
+#else
+#define PERF_COUNTER_NAME_ "rdtime"
+#endif
+#if defined(_WIN32)
+#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
+#else
+#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
+#endif
+
+/* A reading of the clock that scopes use: 1 the counter, 0 the system's. */
+PERF_FN uint64_t perf_clock_read_(int counter)
+{
+    if (counter)
+        return perf_ticks();
+    return perf_now();
+}
+
+/* 32 readings: how long they took, and the smallest step between two of them. */
+typedef struct perf_clock_run_ {
+    uint64_t took, step;                /* in ticks of that clock; step UINT64_MAX: it stood      */
+    int      backwards;                 /* 1: a reading was before the last one                   */
+} perf_clock_run_;
+
+PERF_FN perf_clock_run_ perf_clock_run_of_(int counter)
+{
+    perf_clock_run_ run = PERF_ZERO;
+    uint64_t        first = perf_clock_read_(counter), last = first, now;
+    int             i;
+
+    run.step = ~UINT64_C(0);
+    for (i = 0; i < 32; i++) {
+        now = perf_clock_read_(counter);
+        if (now != last && now - last < run.step)
+            run.step = now - last;
+        if (now < last)
+            run.backwards = 1;
+        last = now;
+    }
+    run.took = last - first;
+    return run;
+}
+
+/* What the clock is called. */
+PERF_FN const char *perf_clock_name_(int counter)
+{
+#if defined(PERF_CLOCK_FN)
+    (void)counter;
+    return "custom";
+#else
+    if (counter)
+        return PERF_COUNTER_NAME_;
+    return PERF_SYSTEM_CLOCK_NAME_;
+#endif
+}
+
+/* Step and cost of the clock that scopes use, from sixteen runs.  Some counters of virtual machines
+ * step by 25 ticks and now and then by one, so the step is the median, over the runs, of the
+ * smallest step in each; `step` holds them sorted.                                               */
+PERF_FN perf_clock_info perf_clock(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_clock_info c = PERF_ZERO;
+    perf_clock_run_ run;
+    uint64_t        step[16], best = ~UINT64_C(0);
+    int             i, at, counter = PERF_COUNTER_;
+
+    if (r)
+        counter = !r->clock;
+    for (i = 0; i < 16; i++) {
+        run = perf_clock_run_of_(counter);
+        if (run.backwards)
+            c.warnings |= PERF_CLOCK_BACKWARDS;
+        if (run.took < best)
+            best = run.took;
+        for (at = i; at && step[at - 1] > run.step; at--)
+            step[at] = step[at - 1];
+        step[at] = run.step;
+    }
+    c.name = perf_clock_name_(counter);
+    c.tick_ns = 1.0;
+    if (counter) {
+        c.tick_ns = perf_tick_ns_();
+        c.error_ppm = perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm));
+        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
+    }
+    c.hz = 1e9 / c.tick_ns;
+    if (step[8] != ~UINT64_C(0))
+        c.resolution_ns = PERF_CAST_(double, step[8]) * c.tick_ns;
+    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
+    if (c.error_ppm > 1000)
+        c.warnings |= PERF_CLOCK_ROUGH;
+    if (r)
+        c.warnings |= PERF_GET_(&r->warnings);
+    return c;
+}
+
+/* ---- what the process, or a thread, has used ---- */
+
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(who, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
+    }
+#endif
+    (void)from, (void)who;
+    return now;
+}
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_
+#endif
+#endif /* PERF_CALIBRATION_H */
+/* ==== perf_record.h, continued ==== */
+/* ==== perf_layout.h ==== */
+/* perf_layout.h - where do readers from outside find what is recorded?  Places, in an ELF note.
+ *
+ *   $ perf-ab top 4711                         # reads a process that runs; perf-ab look its core
+ *
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_LAYOUT_H
+#define PERF_LAYOUT_H
+
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ *   perf_layout_note_  writes the note into a file that holds a core
+ *   PERF_ENGINE_       leaves a table of functions under a symbol for the linker                 */
+
+/* >>private: the note -------------------------------------------------------------------------- */
+
+PERF_BEGIN_DECLS
+
+#if PERF_ONE_CORE_
+#define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
+#define PERF_LAYOUT_VERSION_ 2
+#if defined(__aarch64__)
+#define PERF_NOTE_ADDRESS_  "%0"
+#define PERF_NOTE_OPERAND_(object) "S"(object)
+#else
+#define PERF_NOTE_ADDRESS_  "%c0"
+#define PERF_NOTE_OPERAND_(object) "i"(object)
+#endif
+
+/* A pointer to the table, in a group of sections of which the linker keeps one.  It is written into
+ * the file that uses the function around it, so a file that does not use it carries no table.    */
+#define PERF_ENGINE_(symbol, table)                                                               \
+    __asm__ __volatile__(PERF_ENGINE_TEXT_(symbol, PERF_NOTE_ADDRESS_)                            \
+                         : : PERF_NOTE_OPERAND_(&(table)))
+#define PERF_ENGINE_TEXT_(symbol, table)                                                          \
+    ".ifndef " symbol "\n"                                                                        \
+    ".pushsection .data.rel.ro.perf_h,\"awG\",%%progbits," symbol ",comdat\n"                     \
+    ".balign 8\n.weak " symbol "\n.hidden " symbol "\n" symbol ":\n"                             \
+    ".quad " table "\n.popsection\n.endif\n"
+
+/* The note: its sizes and type, the name of its owner, and how far away the table is. */
+#define PERF_LAYOUT_TEXT_                                                                         \
+    ".ifndef perf_layout_note_v1_\n"                                                              \
+    ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"                       \
+    ".balign 4\n"                                                                                 \
+    ".weak perf_layout_note_v1_\n"                                                                \
+    ".hidden perf_layout_note_v1_\n"                                                              \
+    "perf_layout_note_v1_:\n"                                                                     \
+    ".long 7, 8, 0x50455247\n"                                                                    \
+    ".asciz \"perf.h\"\n"                                                                         \
+    ".byte 0\n"                                                                                   \
+    ".quad " PERF_NOTE_ADDRESS_ " - .\n"                                                          \
+    ".popsection\n"                                                                               \
+    ".endif\n"                                                                                    \
+    ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
+
+/* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
+ * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
+ * that is gone becomes ~0.  Version 2: counters have 32 bits, see perf_halves_sum_.  Of a process
+ * that runs, a cell's counters are its own if it has the same `count` and `buckets` after they were
+ * read: an outgrown block serves another cell later.
+ * Writable, as core files leave out the pages that nobody can write.                             */
+PERF_COLD_FN_ void perf_layout_note_(void)
+{
+    static size_t layout[] = {
+        PERF_LAYOUT_WORD_, PERF_LAYOUT_VERSION_, PERF_CELL_BITS_, PERF_LATE_, PERF_LOSSES_,
+        __builtin_offsetof(perf_anchor_, registry), __builtin_offsetof(perf_anchor_, clock.first),
+        __builtin_offsetof(perf_anchor_, clock.length), sizeof(perf_name_),
+        __builtin_offsetof(perf_name_, site.file), __builtin_offsetof(perf_name_, site.line),
+        __builtin_offsetof(perf_name_, length), __builtin_offsetof(perf_name_, kind),
+        sizeof(perf_registry_), __builtin_offsetof(perf_registry_, process),
+        __builtin_offsetof(perf_registry_, clock), __builtin_offsetof(perf_registry_, warnings),
+        __builtin_offsetof(perf_registry_, ring_events), __builtin_offsetof(perf_registry_, lost),
+        __builtin_offsetof(perf_registry_, cut_names), __builtin_offsetof(perf_registry_, retired),
+        __builtin_offsetof(perf_registry_, retired_bytes),
+        __builtin_offsetof(perf_registry_, retired_lost),
+        __builtin_offsetof(perf_registry_, recorders), __builtin_offsetof(perf_registry_, names),
+        __builtin_offsetof(perf_registry_, count), __builtin_offsetof(perf_registry_, spent),
+        __builtin_offsetof(perf_registry_, made),
+        sizeof(perf_recorder_), __builtin_offsetof(perf_recorder_, late),
+        __builtin_offsetof(perf_recorder_, open), __builtin_offsetof(perf_recorder_, ring),
+        __builtin_offsetof(perf_recorder_, ring_next),
+        __builtin_offsetof(perf_recorder_, ring_head),
+        __builtin_offsetof(perf_recorder_, ring_lost),
+        __builtin_offsetof(perf_recorder_, ring_more),
+        __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
+        __builtin_offsetof(perf_recorder_, slots), __builtin_offsetof(perf_recorder_, slots_used),
+        __builtin_offsetof(perf_recorder_, slot), __builtin_offsetof(perf_recorder_, request),
+        __builtin_offsetof(perf_recorder_, birth), __builtin_offsetof(perf_recorder_, thread),
+        __builtin_offsetof(perf_recorder_, number), __builtin_offsetof(perf_recorder_, losses),
+        __builtin_offsetof(perf_recorder_, next), __builtin_offsetof(perf_recorder_, home),
+        __builtin_offsetof(perf_recorder_, gone), __builtin_offsetof(perf_recorder_, foreign_track),
+        __builtin_offsetof(perf_recorder_, strayed), __builtin_offsetof(perf_recorder_, away),
+        __builtin_offsetof(perf_recorder_, away_in), __builtin_offsetof(perf_recorder_, name),
+        __builtin_offsetof(perf_recorder_, root),
+        sizeof(perf_slot_), __builtin_offsetof(perf_slot_, cell),
+        __builtin_offsetof(perf_cell_, parent), __builtin_offsetof(perf_cell_, count),
+        __builtin_offsetof(perf_cell_, sum), __builtin_offsetof(perf_cell_, tag),
+        __builtin_offsetof(perf_cell_, inside), __builtin_offsetof(perf_cell_, again),
+        __builtin_offsetof(perf_cell_, within), __builtin_offsetof(perf_cell_, of.calls.min),
+        __builtin_offsetof(perf_cell_, of.calls.max), __builtin_offsetof(perf_cell_, buckets),
+        __builtin_offsetof(perf_cell_, of.calls.gauge),
+        __builtin_offsetof(perf_cell_, of.root.waiting),
+        __builtin_offsetof(perf_cell_, of.root.again_open),
+        __builtin_offsetof(perf_cell_, of.root.older), __builtin_offsetof(perf_buckets_, first),
+        __builtin_offsetof(perf_buckets_, room), __builtin_offsetof(perf_buckets_, n),
+        __builtin_offsetof(perf_buckets_, halves), __builtin_offsetof(perf_halves_, next),
+        __builtin_offsetof(perf_halves_, index), __builtin_offsetof(perf_halves_, halves),
+        sizeof(perf_gauge_), sizeof(perf_event_), sizeof(perf_retired_),
+        __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
+        __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
+        __builtin_offsetof(perf_scope, cell), __builtin_offsetof(perf_registry_, off),
+        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
+        __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
+        __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
+        __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
+        PERF_LAYOUT_WORD_};
+
+    __asm__ __volatile__(PERF_LAYOUT_TEXT_ : : PERF_NOTE_OPERAND_(layout));
+}
+#else
+#define PERF_ENGINE_(symbol, table) PERF_CAST_(void, 0)
+#define perf_layout_note_() PERF_CAST_(void, 0)
+#endif
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_
+#endif
+#endif /* PERF_LAYOUT_H */
+/* ==== perf_record.h, continued ==== */
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
+#define PERF_TRACE_EVENTS 65536
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>switches ---------------------------------------------------------------------------------- */
+
+/* Run-time switches of the whole process, both on at the start: all recording, and the trace alone.
+ * A switched-off scope costs one compare.  Take a lock.                                          */
+PERF_FN void perf_enable(int on);
+PERF_FN void perf_trace_enable(int on);
+
+/* Forgets all that was recorded, in every thread; scopes open now count from here on.  Loops that
+ * have ended are forgotten, too, and their memory is given back (perf_race_result.entry with it);
+ * loops under way go on.                                                                         */
+PERF_FN void perf_reset(void);
+
+/* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
+ * also while there is no memory to record anything at all. */
+PERF_FN perf_status perf_error(void);
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
+ * stream's.  What is made here is never freed.  Any thread, unless something else is said.
+ *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
+ *       perf_core_get_  its functions
+ *   perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
+ *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
+ *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
+ *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
+ *   perf_name_intern_ (lock held),
+ *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
+ *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
+ *   perf_ring_dropped_  events that are gone; perf_stream_flush_  writes one ring (lock held)
+ *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
+ *   perf_member_ours_  a child of this process
+ *   perf_image_pin_  is never unloaded
+ *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
+ *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
+ *       do not let go                                                                            */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* The smaller and the larger of two counts. */
+PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+PERF_INLINE_FN_ uint64_t perf_larger_(uint64_t one, uint64_t other)
+{
+    return one < other ? other : one;
+}
+
+/* A difference of ticks, moved into least..most; one below 0 becomes `least`. */
+PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t most)
+{
+    if (ticks >> 63)
+        return least;
+    return perf_larger_(perf_smaller_(ticks, most), least);
+}
+
+/* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
+PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, perf_anchor_ *))
+{
+    s->visit = visit;
+    perf_images_walk_(s);
+    visit(s, &perf_anchor_v1_);
+}
+
+#if PERF_NOTES_
+extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
+
+/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
+ * nothing is ever unloaded, and the program itself cannot be opened.                             */
+PERF_COLD_FN_ void perf_image_pin_(void)
+{
+    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
+
+    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
+        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
+        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
+}
+#else
+#define perf_image_pin_() PERF_CAST_(void, 0)
+#endif
+
+/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+/* Before a fork: makes the block if there is none. */
+PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
+{
+    int   was = PERF_ERRNO_;
+    void *p;
+
+    if (PERF_ACQ_(&r->family))
+        return;
+    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
+    if (PERF_PTR_(intptr_t, p) != -1) {
+        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
+        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+    }
+    PERF_ERRNO_ = was;
+}
+
+/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
+PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
+{
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
+
+    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+        at = __atomic_fetch_add(&family->used, size, 0);
+    if (at + size <= PERF_FAMILY_BYTES_)
+        return PERF_PTR_(char *, family) + at;
+    (void)__atomic_fetch_add(&family->full, 1, 0);
+    return PERF_NULL_;
+}
+
+/* A child's place in its family, made when it first takes the lock. */
+PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m, *first;
+
+    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
+    if (!family)
+        return;
+    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
+    if (m) {
+        m->parent = r->member;
+        m->inherited = r->count;
+        first = PERF_ACQ_(&family->members);
+        do
+            m->next = first;
+        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE));
+    }
+    r->member = m;
+}
+
+#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
+
+/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
+{
+    void *p = PERF_NULL_;
+
+    if (r && r->member) {
+        if (bytes < PERF_CHILD_STEP_)
+            bytes = PERF_CHILD_STEP_;
+        p = perf_family_take_(r->family, bytes);
+    }
+    if (!p)
+        return perf_pages_(*step, wipe);
+    *step = bytes;
+    return p;
+}
+
+/* Shows the parents of a child a new recorder. */
+PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_member_ *m = r->member;
+
+    if (m)
+        t->shown = PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown));
+    if (t->shown) {
+        t->shown->next = m->recorders;
+        PERF_REL_(&m->recorders, t->shown);
+    }
+}
+#else
+#define perf_family_make_(r)                      PERF_CAST_(void, (r))
+#define perf_member_make_(r)                      PERF_CAST_(void, (r))
+#define perf_pool_pages_(r, bytes, step, wipe)    (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
+#define perf_recorder_show_(r, t)                 PERF_CAST_(void, (t))
+#endif
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
+                               size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* The same from the registry, with its lock held. */
+#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+
+#define PERF_ROOM_STEP_ 262144
+#define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
+#define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
+ * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
+PERF_COLD_FN_ char *perf_huge_page_(void)
+{
+    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
+    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
+    int       was = PERF_ERRNO_;
+
+    if (!p)
+        return PERF_NULL_;
+    if (over)
+        p += PERF_HUGE_PAGE_ - over;
+    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
+    PERF_ERRNO_ = was;
+    return p;
+}
+
+/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
+PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
+{
+    char *p;
+
+    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
+        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
+        return;
+    p = perf_huge_page_();
+    if (p) {
+        t->pool = p;
+        t->pool_end = p + PERF_HUGE_PAGE_;
+    }
+}
+#else
+#define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
+#endif
+
+/* The same from the recorder of the calling thread. */
+PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
+{
+    t->pooled += bytes;
+    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
+    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
+}
+
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+{
+    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* Sets bits of a word that any thread may write, with or without the lock. */
+PERF_COLD_FN_ void perf_word_set_(uint32_t *word, uint32_t bits)
+{
+    uint32_t was;
+
+    do
+        was = PERF_GET_(word);
+    while ((was & bits) != bits && !perf_claim_(word, was, was | bits));
+}
+
+/* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
+PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
+{
+    PERF_ADD_(t->losses[loss], 1);
+    perf_fail_(t->home, why);
+}
+
+/* A mark of a thread that has no recorder, and gets none now. */
+PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
+{
+#if PERF_TCC_
+    r->lost++;
+#else
+    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
+#endif
+    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
+}
+
+/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
+ * one), or each starts over when it next begins a scope.                                         */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    perf_recorder_ *t;
+
+    while ((t = r->recorders) != PERF_NULL_) {
+        r->recorders = t->next;
+        PERF_LIBC_(memset)(t, 0, sizeof *t);
+    }
+    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->reading = 0;
+    r->loop_readers = 0;
+    r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
+    r->error = PERF_OK;
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
+    perf_member_make_(r);
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
+
+    while ((was = PERF_ACQ_(&r->process)) != process) {
+#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
+        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
+            return 0;                           /* the child of vfork: its parent's memory        */
+#endif
+        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
+    while (!perf_claim_(&r->lock, 0, me)) {
+        if (PERF_GET_(&r->lock) == me)
+            return 0;
+        (void)perf_sched_yield_();
+    }
+    return 1;
+}
+
+#define perf_unlock_(r) PERF_REL_(&(r)->lock, 0u)
+
+#if defined(__linux__) && !PERF_TCC_
+#if defined(__GLIBC__)
+#define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
+#else                                           /* musl's takes only three, and is always there   */
+#define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
+#endif
+extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
+extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
+    PERF_ATTR_((__weak__, __visibility__("hidden")));
+
+PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
+
+/* A parent that has marked nothing shall find what its children record, too. */
+PERF_COLD_FN_ void perf_at_fork_(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (!r)
+        return;
+    perf_family_make_(r);
+    PERF_SET_(&r->forking, 1u);
+}
+
+/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
+ * what its parent has recorded; else when it next takes the lock.  Each image comes here.        */
+PERF_COLD_FN_ void perf_at_fork_child_(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (!r || !r->forking)
+        return;
+    r->forking = 0;
+    r->process = r->forked = 0;                 /* other name space, maybe the same number        */
+    if (perf_lock_(r))
+        perf_unlock_(r);
+}
+
+/* Once in an image; not within a fork, where musl holds the lock of this list. */
+PERF_COLD_FN_ void perf_watch_forks_(void)
+{
+    if (PERF_PTR_(uintptr_t, &perf_atfork_) != 0 && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+        (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
+}
+#else
+#define perf_watch_forks_() PERF_CAST_(void, 0)
+#endif
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_
+/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
+
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    if (most < leaf)
+        return 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
+    return (d >> 8 & 1) != 0;
+}
+#else
+#define perf_counter_invariant_() 1             /* by definition of the other counters            */
+#endif
+
+PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
+{
+    perf_registry_ *r = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *r, 0));
+
+    if (!r)
+        return PERF_NULL_;
+    r->size = PERF_CAST_(uint32_t, sizeof *r);
+    r->abi = 1;
+    r->process = perf_process_id_();
+    r->scan_at = 64;
+    r->count = 1;                               /* id 0 means "not yet registered"                */
+    r->made = perf_anchor_v1_.clock.first;
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
+#if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT)
+    r->clock = 0;                               /* our tests: that clock through the hot path     */
+#elif defined(PERF_CLOCK_FN)
+    r->custom = PERF_CLOCK_FN;
+    r->clock = 1;
+#elif !PERF_COUNTER_
+    r->clock = 1;
+#elif PERF_CLOCK == PERF_CLOCK_AUTO
+    if (!perf_counter_invariant_()) {
+        r->clock = 1;
+        r->warnings |= PERF_CLOCK_NOT_INVARIANT;
+    }
+#endif
+    r->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
+    while (r->ring_events < PERF_TRACE_EVENTS)
+        r->ring_events *= 2;
+    return r;
+}
+
+/* A file that times by another clock than the process does is told in the report. */
+PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
+{
+    if ((counter == 0) != (r->clock != 0) && !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
+        perf_word_set_(&r->warnings, PERF_CLOCK_MIXED);
+}
+
+/* The first anchor of all settles races for a new registry. */
+PERF_COLD_FN_ void perf_image_leads_(perf_search_ *s, perf_anchor_ *a)
+{
+    if (!s->is_there)
+        s->is_there = a;
+    if (!s->found)
+        s->found = PERF_ACQ_(&a->registry);
+}
+
+/* The registry of the process, made by whoever asks first; NULL without memory. */
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
+{
+    perf_search_    s = PERF_ZERO;
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
+    perf_anchor_   *leader;
+
+    if (r)
+        return r;
+    perf_images_(&s, perf_image_leads_);
+    r = PERF_CAST_(perf_registry_ *, s.found);
+    if (!r) {
+        (void)perf_calibrate_();
+        mine = perf_registry_make_();
+        if (!mine) {
+            PERF_SET_(&perf_anchor_v1_.poor, 1u);
+            return PERF_NULL_;
+        }
+        leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
+#if PERF_TCC_
+        leader->registry = r = mine;
+#else
+        if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            r = mine;                           /* else lost a race: ours stays unused            */
+#endif
+        if (r == mine)
+            perf_watch_forks_();
+    }
+    if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
+        perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
+        PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
+    }
+    if (PERF_GET_(&perf_anchor_v1_.poor))       /* what came before is lost                       */
+        perf_fail_(r, PERF_ENOMEM);
+    PERF_REL_(&perf_anchor_v1_.registry, r);
+    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
+    perf_clock_agrees_(r, PERF_COUNTER_);
+    return r;
+}
+
+/* What the scopes are timed with when the counter will not do. */
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+{
+    if (!r->clock)
+        return perf_ticks();
+    if (r->custom)
+        return r->custom();
+    return perf_now();
+}
+
+/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
+PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
+{
+    if (r && r->clock)
+        return 1.0;
+    return perf_ticks_to_ns(1);
+}
+
+/* ---- names ---- */
+
+/* Room for twice the names; the old tables stay, readers may be in them. */
+PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
+{
+    uint32_t     room = r->room ? r->room * 2 : 256, i;
+    size_t       bytes = room * sizeof(perf_name_ *);
+    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
+    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
+
+    if (!table || !hash)
+        return 0;
+    if (r->room)
+        PERF_LIBC_(memcpy)(table, r->names, r->room * sizeof *table);
+    for (i = 1; i < r->count; i++) {
+        table[i]->next_same = hash[table[i]->hash & (room - 1)];
+        hash[table[i]->hash & (room - 1)] = table[i];
+    }
+    r->by_hash = hash;
+    r->hash_room = room;
+    PERF_REL_(&r->names, table);
+    PERF_REL_(&r->room, room);
+    if (r->member)
+        PERF_REL_(&r->member->names, table);
+    return 1;
+}
+
+#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
+
+/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
+PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
+{
+    const char *name = site->name;
+    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    const char *file = site->file ? site->file : "";
+    size_t      place = PERF_LIBC_(strlen)(file);
+    perf_name_ *n, *first = PERF_NULL_;
+    char       *text;
+
+    if (!name)
+        perf_fail_(r, PERF_EINVAL);
+    if (!name)
+        name = "(null)";
+    else if (!*name)
+        name = "(empty)";
+    length = perf_name_length_(name);
+    for (i = 0; i < length; i++)
+        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    if (r->room)
+        first = r->by_hash[hash & (r->hash_room - 1)];
+    for (n = first; n; n = n->next_same)
+        if (n->hash == hash && n->kind == kind && n->length == length &&
+            !PERF_LIBC_(memcmp)(n->site.name, name, length))
+            return n;
+    if (r->count >= PERF_NAMES_MAX_)
+        return PERF_NULL_;
+    if ((r->count >= r->room || (r->member && !r->member->names)) && !perf_table_grow_(r))
+        return PERF_NULL_;
+    if (place > PERF_NAME_MAX_)
+        file += place - PERF_NAME_MAX_;
+    place = PERF_LIBC_(strlen)(file);
+    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + place + 1));
+    if (!n)
+        return PERF_NULL_;
+    if (name[length]) {
+        PERF_ADD_(r->cut_names, 1);
+        perf_fail_(r, PERF_ELIMIT);
+    }
+    text = PERF_PTR_(char *, n + 1);
+    PERF_LIBC_(memcpy)(text, name, length);
+    text[length] = '\0';
+    n->site.name = text;
+    if (place) {                                /* its image may be unloaded                      */
+        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
+        n->site.file = text + length + 1;
+    }
+    n->site.line = site->line;
+    n->hash = hash;
+    n->length = length;
+    n->kind = kind;
+    n->site.id = r->count;
+    n->next_same = r->by_hash[hash & (r->hash_room - 1)];
+    r->names[r->count] = n;
+    PERF_REL_(&r->count, r->count + 1);         /* before a fork elsewhere can find the name      */
+    r->by_hash[hash & (r->hash_room - 1)] = n;
+    return n;
+}
+
+PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
+{
+    uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
+    perf_name_ *n;
+
+    if (id || !perf_lock_(r))
+        return id;
+    n = perf_name_intern_(r, site);
+    perf_unlock_(r);
+    if (!n) {
+        perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
+        return 0;
+    }
+    PERF_REL_(&site->id, n->site.id);
+    return n->site.id;
+}
+
+/* ---- recorders ---- */
+
+/* Makes the ring, or hides it, as the switch says.  Pages cost nothing until they are touched. */
+PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
+{
+    int      on = r->ring_events && !PERF_GET_(&r->trace_off);
+    uint64_t limit = ~UINT64_C(0);
+
+    if (!t->ring && on) {
+        size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
+        PERF_REL_(&t->ring, PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1)));
+        if (!t->ring)
+            perf_fail_(r, PERF_ENOMEM);
+    }
+    if (!t->ring)
+        on = 0;
+    if (!on)
+        limit = 0;
+    else if (PERF_ACQ_(&r->stream))
+        limit = t->ring_head + sizeof(perf_event_);
+    PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_limit, limit);
+}
+
+/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
+PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_stream_ *stream = PERF_ACQ_(&r->stream);
+
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
+        return 0;
+    stream->flush(r, stream, t);
+    return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
+}
+
+#define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
+
+PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
+{
+    perf_halves_ *h;
+
+    for (h = b->halves; h; h = h->next)
+        PERF_SET_(&h->halves, 0u);
+}
+
+/* Empties a cell; its place in the tree and its memory stay. */
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
+{
+    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
+                              &c->of.calls.max};
+    uint32_t        i;
+
+    for (i = 0; i < sizeof zero / sizeof *zero; i++)
+        PERF_SET_(zero[i], UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
+    if (c->of.calls.gauge)
+        PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
+    if (!c->buckets)
+        return;
+    perf_halves_clear_(c->buckets);
+    for (i = 0; i < c->buckets->room; i++)
+        PERF_REL_(&c->buckets->n[i], 0u);
+    perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
+}
+
+/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
+PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
+{
+    perf_cell_ *c, *first;
+    uint32_t    i;
+
+    for (i = 0; i < t->room; i++) {
+        first = c = t->cell[i];
+        if (c)
+            do
+                perf_cell_clear_(c);
+            while ((c = c->kin) != first);
+    }
+    for (c = t->open; c->parent; c = c->parent)
+        c->held = 1;
+    PERF_SET_(&t->root.inside, UINT64_C(0));
+    PERF_SET_(&t->away, UINT64_C(0));
+    for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
+        PERF_SET_(&t->late[i], &t->waste);
+}
+
+/* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
+PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
+{
+    perf_recorder_ **same = &r->by_thread[thread % 256];
+
+    PERF_LIBC_(memset)(t, 0, sizeof *t);
+    t->open = &t->root;                         /* the tree, empty                                */
+    perf_recorder_clear_(t);
+    t->home = r;
+    t->number = ++r->threads;
+    t->foreign_track = !thread;
+    t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    perf_ring_set_(r, t);
+    perf_recorder_show_(r, t);
+    if (thread) {
+        t->next_same = *same;
+        PERF_REL_(same, t);
+    }
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+}
+
+/* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
+ * gone with its first entry: where there are such, the whole ones that are left are counted.     */
+PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
+                                          uint64_t from)
+{
+    uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
+    uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
+
+    if (from != PERF_GET_(&t->ring_lost))
+        more -= PERF_GET_(&t->sent_more);
+    if (!more || written <= r->ring_events)
+        return written > r->ring_events ? written - r->ring_events : 0;
+    while (i < r->ring_events) {                /* from the newest back                           */
+        what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
+        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
+        if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
+            entries = 3;
+        i += entries;
+        whole += !PERF_EVENT_PART_(what) && i <= r->ring_events;
+    }
+    return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
+}
+
+/* Events of a ring that are not in the streamed file. */
+PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
+{
+    return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
+           (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
+}
+
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
+} perf_losses_;
+
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
+{
+    perf_losses_    l = PERF_ZERO;
+    perf_recorder_ *t;
+    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
+
+    if (stream)
+        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
+    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
+    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
+    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint64_t from = PERF_GET_(&t->ring_lost);
+        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
+            continue;                           /* reset, though its thread sleeps or is gone     */
+        if (failed)
+            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
+        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
+            from = PERF_GET_(&t->ring_sent);
+        for (i = 0; i < PERF_LOSSES_; i++)
+            l.n[i] += PERF_GET_(&t->losses[i]);
+        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
+    }
+    return l;
+}
+
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */
+
+/* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
+PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t       bytes = t->ring_head - t->ring_lost, i;
+    uint64_t       size = r->ring_events * sizeof(perf_event_);
+    perf_retired_ *old;
+    char          *to;
+    int            sent = perf_stream_flush_(r, t);
+
+    if (t->request & PERF_ASK_RESET_)
+        bytes = 0;
+    if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
+        PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
+    if (bytes > size && !sent)
+        PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
+    bytes = perf_smaller_(bytes, size);
+    if (bytes && !r->retired)
+        r->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
+    if (r->retired && r->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
+        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, r->retired + r->retired_bytes));
+        old->thread = t->thread;
+        old->number = t->number;
+        old->count = bytes / sizeof(perf_event_);
+        PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
+        to = PERF_PTR_(char *, old + 1);
+        for (i = 0; i < bytes; i += sizeof(perf_event_))
+            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, t->ring) + ((t->ring_head -
+                                       sizeof(perf_event_) - i) & (size - 1)), sizeof(perf_event_));
+        r->retired_bytes += sizeof *old + bytes;
+    } else if (!sent) {
+        PERF_ADD_(r->retired_lost, bytes / sizeof(perf_event_));
+    }
+    PERF_SET_(&t->ring_head, UINT64_C(0));
+    t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
+    if (t->ring_limit)
+        perf_ring_set_(r, t);
+}
+
+/* Scopes that are open in a thread, with recursive calls. */
+PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
+{
+    uint64_t          extra = PERF_GET_(&t->extra);
+    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
+
+    return open->depth + PERF_CAST_(uint32_t, extra);
+}
+
+/* So many more recursive calls are open. */
+PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
+{
+    PERF_ADD_(t->extra, calls);
+    PERF_ADD_(t->deeper, calls << 56);
+}
+
+/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
+ * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
+PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
+{
+    perf_cell_ *c = t->open;
+    uint64_t    n = 0, more;
+
+    for (; c != to && c->parent; c = c->parent) {
+        n += 1u + c->again_open;
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
+        c->again_open = c->held = 0;
+        more = c->inside + c->within - c->sum;
+        if (more - 1 < c->inside) {             /* so much and at least 1                         */
+            PERF_ADD_(c->parent->inside, more);
+            PERF_SET_(&c->inside, c->inside - more);
+        }
+    }
+    PERF_REL_(&t->open, to);
+    return n;
+}
+
+/* n more scopes of thread t will be found open there, but have ended elsewhere. */
+PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
+{
+    uint32_t was;
+
+    do
+        was = PERF_GET_(&t->strayed);
+    while (!perf_claim_(&t->strayed, was, was + n));
+}
+
+/* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
+PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
+{
+    uint32_t strayed = PERF_GET_(&t->strayed);
+
+    if (strayed >> 31)                          /* below 0: went there                            */
+        strayed = 0;
+    if (strayed > n)
+        strayed = PERF_CAST_(uint32_t, n);
+    if (strayed)
+        perf_stray_(t, 0 - strayed);
+    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
+}
+
+#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
+/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
+ * all of them only when their number has doubled.                                                */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
+{
+    perf_recorder_  *t;
+    perf_recorder_ **p;
+
+    if (r->alive >= r->scan_at) {
+        for (t = r->recorders; t; t = t->next)
+            if (!t->gone && !t->foreign_track &&
+                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
+                              PERF_CAST_(long, t->thread), 0L)) {
+                t->gone = 1;
+                r->alive--;
+            }
+        r->scan_at = 2 * r->alive + 64;
+    }
+    if (r->alive == r->threads)                 /* none has ever gone                             */
+        return PERF_NULL_;
+    t = r->recorders;
+    while (t && !t->gone)
+        t = t->next;
+    if (!t || r->reading)                       /* a trace would have it twice                    */
+        return PERF_NULL_;
+    perf_recorder_retire_(r, t);
+    for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
+    }
+    if (*p)
+        *p = t->next_same;
+    t->gone = 0;
+    perf_abandon_(t, perf_open_drop_(t, &t->root));     /* what the thread before left open       */
+    t->ranges = 0;
+    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
+    PERF_SET_(&t->away, UINT64_C(0));
+    t->thread = thread;
+    t->name[0] = '\0';
+    t->number = ++r->threads;
+    r->alive++;
+    t->made = perf_scope_ticks_(r);
+    t->next_same = r->by_thread[thread % 256];
+    r->by_thread[thread % 256] = t;
+    return t;
+}
+#else
+#define perf_recorder_adopt_(r, thread) PERF_NULL_
+#endif
+
+/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+{
+    perf_registry_ *r = t->home;
+    uint32_t        ask, i;
+
+    do {
+        do
+            ask = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, ask, 0));
+        if (ask & PERF_ASK_RESET_) {
+            perf_recorder_clear_(t);
+            PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->ring_more, UINT64_C(0));
+            PERF_SET_(&t->ring_sent, t->ring_head);
+            PERF_SET_(&t->sent_more, UINT64_C(0));
+            for (i = 0; i < PERF_LOSSES_; i++)
+                PERF_SET_(&t->losses[i], UINT64_C(0));
+            PERF_SET_(&t->birth, perf_scope_ticks_(r));
+        }
+        if (ask & PERF_ASK_TRACE_)
+            perf_ring_set_(r, t);
+        PERF_SET_(&t->seen, r->clock || PERF_ACQ_(&r->sink) ? PERF_NULL_ : t->table);
+    } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
+}
+
+/* The calling thread's recorder; NULL without memory. */
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
+{
+    perf_registry_ *r;
+    perf_recorder_ *t = PERF_SELF_;
+    uint32_t        thread;
+    int             was;                        /* errno, which tgkill and dlopen change          */
+
+    if (t && t->home)
+        return t;
+    was = PERF_ERRNO_;
+    r = perf_registry_get_();
+    if (!r)
+        return PERF_NULL_;
+    if (!perf_lock_(r)) {                       /* a signal handler in the thread's first moment  */
+        PERF_ERRNO_ = was;
+        return PERF_NULL_;
+    }
+    thread = perf_thread_id_();
+    if (t) {                                    /* wiped by a fork: start over in the same place  */
+        perf_recorder_start_(r, t, thread);
+        perf_unlock_(r);
+        return t;
+    }
+    for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
+    }
+    if (t && t->gone) {                         /* the system has given the id to a new thread    */
+        t->gone = 0;
+        r->alive++;
+    }
+    if (!t)
+        t = perf_recorder_adopt_(r, thread);
+    if (!t) {
+        t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+        if (t)
+            perf_recorder_start_(r, t, thread);
+    }
+    perf_unlock_(r);
+    PERF_ERRNO_ = was;
+#if !PERF_TCC_
+    perf_self_v1_ = t;
+#endif
+    if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
+        perf_recorder_serve_(t);
+    if (!t)
+        perf_fail_(r, PERF_ENOMEM);
+    return t;
+}
+
+/* The same for a mark: where there is none it is counted as lost. */
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_registry_ *r = t ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r)
+        perf_lose_unrecorded_(r);
+    return t;
+}
+
+/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
+ * none, and its mark is counted as lost.  0: it is such a one.                                   */
+PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *t)
+{
+    return perf_claim_(&t->growing, 0, 1);
+}
+
+PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
+{
+    PERF_REL_(&t->growing, 0u);
+}
+
+/* Makes room for a name's cell; 0: no memory. */
+PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
+{
+    uint32_t     room = t->room ? t->room : 64;
+    perf_cell_ **table;
+
+    while (room <= id)
+        room *= 2;
+    if (room == t->room)
+        return 1;
+    table = PERF_CAST_(perf_cell_ **, perf_room_(t, room * sizeof *table));
+    if (!table)
+        return 0;
+    if (t->room)
+        PERF_LIBC_(memcpy)(table, t->cell, t->room * sizeof *table);
+    PERF_REL_(&t->cell, table);                 /* readers take `room` first, then the table      */
+    PERF_REL_(&t->room, room);
+    if (t->shown) {
+        PERF_REL_(&t->shown->cell, table);
+        PERF_REL_(&t->shown->room, room);
+    }
+    return 1;
+}
+
+PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_cell_ *caller,
+                                          uint32_t id)
+{
+    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
+
+    for (;; at++) {
+        perf_slot_ *s = &t->slot[at & (t->slots - 1)];
+        if (!s->cell || (s->caller == caller && PERF_CELL_ID_(s->cell) == id))
+            return s;
+    }
+}
+
+/* The table is at most half full; the old one is not needed any more, but stays in the pool.  With
+ * it grows `seen`, which perf_recorder_serve_ gives to the hot path; as that may be a handler's in
+ * between, the mask grows last.                                                                  */
+PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
+{
+    perf_slot_  *old = t->slot, *fresh;
+    perf_cell_ **table;
+    uint32_t     n = t->slots, i, room = n ? 2 * n : 128;
+
+    if (2 * (t->slots_used + 1) <= n)
+        return 1;
+    fresh = PERF_CAST_(perf_slot_ *, perf_room_(t, room * (sizeof *old + sizeof *table)));
+    if (!fresh)
+        return 0;
+    table = PERF_PTR_(perf_cell_ **, fresh + room);
+    for (i = 0; i < room; i++)
+        table[i] = &t->root;
+    PERF_REL_(&t->table, table);
+    PERF_REL_(&t->seen, PERF_NULL_);
+    PERF_REL_(&t->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
+    t->slot = fresh;
+    t->slots = room;
+    for (i = 0; i < n; i++)
+        if (old[i].cell)
+            *perf_slot_at_(t, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
+    return 1;
+}
+
+PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
+{
+    perf_cell_ *c = t->fresh;
+
+    if (!t->fresh_left)
+        c = PERF_CAST_(perf_cell_ *, perf_room_(t, PERF_CELLS_ * 64 + sizeof *c));
+    if (!c)
+        return PERF_NULL_;
+    t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
+    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
+    return c;
+}
+
+/* The cell of a name that is open, from `caller` outwards; NULL: it is not open. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_open_(perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *c = caller;
+
+    while (c && PERF_CELL_ID_(c) != id)
+        c = c->parent;
+    return c;
+}
+
+/* An empty cell of `id` under `caller`, in the ring of its name; NULL: no memory. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *kin, *c = perf_cell_fresh_(t);
+
+    if (!c)
+        return PERF_NULL_;
+    perf_cell_clear_(c);
+    c->parent = caller;
+    c->depth = caller->depth + 1;
+    c->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, c->depth) << 56;
+    kin = t->cell[id];
+    c->kin = kin ? kin->kin : c;
+    if (kin)
+        PERF_REL_(&kin->kin, c);
+    PERF_REL_(&t->cell[id], c);
+    return c;
+}
+
+/* A new entry of the table: a new cell of `id` under `caller`, or the open one of that name. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *c = PERF_NULL_;
+    perf_slot_ *slot;
+
+    if (!id || !perf_grow_begin_(t))
+        return PERF_NULL_;
+    if (perf_slots_room_(t) && perf_cells_room_(t, id)) {
+        slot = perf_slot_at_(t, caller, id);
+        c = slot->cell;                         /* a signal handler may just have made it         */
+        if (!c) {
+            c = perf_cell_open_(caller, id);
+            if (!c)
+                c = perf_cell_born_(t, caller, id);
+            slot->caller = caller;
+            slot->cell = c;
+            t->slots_used += c != PERF_NULL_;
+        }
+    }
+    perf_grow_end_(t);
+    return c;
+}
+
+/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
+ * signal handler that came while its thread was inside.                                          */
+PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *t, uint32_t id)
+{
+    const int no_memory = id && !t->growing;
+
+    perf_lose_(t, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
+}
+
+/* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
+PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell : PERF_NULL_;
+
+    if (!c)
+        return perf_cell_make_(t, caller, id);
+    if (c->parent == caller)
+        *perf_seen_at_(t, t->table, caller, id) = c;
+    return c;
+}
+
+/* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
+ * child has open, and perf_end_() would take the two for the same cell.                          */
+#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
+
+/* One more call of what is open already: that cell's ends are cold until this one has ended. */
+PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+{
+    s->outer = t->open;
+    s->inside = t->open->inside;
+    s->cell = c;
+    s->open = PERF_COLD_END_;
+    s->rec = t;
+    c->again_open++;
+    perf_deeper_(t, 1);
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->span, UINT64_C(0));
+}
+
+/* The cell of what has no caller: counters, instants, spans of several threads, device times. */
+#define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
+
+/* Blocks of counters have 1 to 8 times 64 bytes, then four sizes an octave.  Rounds `units` of 64
+ * bytes up and returns the number of that size.                                                  */
+PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
+{
+    uint32_t octave = 0, steps;
+
+    while (*units > UINT32_C(8) << octave)
+        octave++;
+    steps = (*units + (UINT32_C(1) << octave) - 1) >> octave;
+    *units = steps << octave;
+    return steps - 1 + 4 * octave;
+}
+
+#define PERF_BLOCK_HEAD_  6             /* counters that its header takes the place of            */
+#define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
+
+/* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
+ * Whoever still reads the former sees a change no later than that it has another owner: hence the
+ * stores with release.                                                                           */
+PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
+{
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1, i;
+    uint32_t       size = perf_block_size_(&units);
+    perf_buckets_ *b = t->spare[size];
+
+    if (!b) {
+        b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
+        if (b)
+            b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
+        return b;
+    }
+    t->spare[size] = b->spare;
+    for (i = 0; i < b->room; i++)
+        PERF_REL_(&b->n[i], 0u);
+    return b;
+}
+
+PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
+{
+    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / PERF_BLOCK_COUNTERS_;
+    uint32_t size = perf_block_size_(&units);
+
+    b->spare = t->spare[size];
+    t->spare[size] = b;
+}
+
+/* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
+ * its thread holds the address of a late one, that count goes to the old block: calls and sums
+ * have it, percentiles do not, or those of the cell that has the block then.                     */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+{
+    perf_buckets_ *old = c->buckets;
+    uint32_t      *to;
+    uintptr_t      at;
+    uint32_t       i;
+
+    PERF_REL_(&b->halves, old ? old->halves : PERF_NULL_);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
+    to = &b->n[old ? old->first - b->first : 0];
+    for (i = 0; old && i < PERF_LATE_; i++) {
+        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
+        if (at < old->room)
+            PERF_SET_(&t->late[i], &to[at]);
+    }
+    for (i = 0; old && i < old->room; i++)      /* a signal handler may count late ones meanwhile */
+        PERF_ADD_(to[i], old->n[i]);
+    PERF_REL_(&c->buckets, b);
+    if (old)
+        perf_buckets_give_(t, old);
+}
+
+/* Is there a counter for this index? */
+PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
+{
+    return b && index - b->first < b->room;
+}
+
+/* Remembers that a counter has come to the next half of its range, if it has. */
+PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
+{
+    const uint64_t birth = PERF_GET_(&t->birth);
+    perf_halves_  *h = b->halves;
+    uint32_t       halves;
+
+    while (h && h->index != b->first + i)
+        h = h->next;
+    halves = h ? h->halves : 0;
+    if (PERF_GET_(&b->n[i]) >> 31 == (halves & 1))
+        return;
+    if (!h) {
+        h = PERF_CAST_(perf_halves_ *, perf_room_(t, sizeof *h));
+        if (!h) {                               /* calls and sums have them, percentiles do not   */
+            perf_fail_(t->home, PERF_ENOMEM);
+            return;
+        }
+        h->index = b->first + i;
+        h->next = b->halves;
+        PERF_REL_(&b->halves, h);
+    }
+    PERF_SET_(&h->halves, halves + 1);
+    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the counters      */
+        PERF_SET_(&h->halves, 0u);
+}
+
+/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
+ * none comes to another half of its range twice between two looks.                               */
+PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
+{
+    perf_cell_ *first, *c;
+    uint32_t    id, i;
+
+    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
+        return;
+    for (id = 0; id < t->room; id++) {
+        first = c = t->cell[id];
+        if (c)
+            do
+                for (i = 0; c->buckets && i < c->buckets->room; i++)
+                    perf_halves_keep_(t, c->buckets, i);
+            while ((c = c->kin) != first);
+    }
+    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
+    perf_grow_end_(t);
+}
+
+/* A counter for this index beside those there are; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    uint32_t       from = index, to = index + 1;
+    perf_buckets_ *old, *b;
+
+    if (perf_buckets_have_(c->buckets, index))
+        return 1;
+    if (!perf_grow_begin_(t))
+        return 0;
+    old = c->buckets;                           /* of a signal handler, maybe                     */
+    if (old && old->first < from)
+        from = old->first;
+    if (old && old->first + old->room > to)
+        to = old->first + old->room;
+    b = perf_buckets_take_(t, to - from);
+    if (b) {
+        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
+        perf_buckets_move_(t, c, b);
+    }
+    perf_grow_end_(t);
+    return b != PERF_NULL_;
+}
+
+/* ---- sink ---- */
+
+/* Asks every thread for something; each does it when it next begins a scope. */
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+{
+    perf_recorder_ *t, *mine = PERF_SELF_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_word_set_(&t->request, what);
+        PERF_SET_(&t->seen, PERF_NULL_);
+    }
+    if (mine && mine->home)
+        perf_recorder_serve_(mine);
+}
+
+/* Switches an image on or off. */
+PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
+{
+    PERF_SET_(&a->off, s->value);
+}
+
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+{
+    perf_label_ l = {n->site.name, n, n->kind, type, bits};
+
+    return l;
+}
+
+/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
+#define PERF_SINK_(t, call)                                                                       \
+    if (!(t)->sinking) {                                                                          \
+        (t)->sinking = 1;                                                                         \
+        call;                                                                                     \
+        (t)->sinking = 0;                                                                         \
+    }
+
+/* A moment: counters and laps with a value, instants without. */
+PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l;
+
+    if (sink) {
+        l = perf_label_of_(PERF_ACQ_(&t->home->names)[PERF_CELL_ID_(c)], type, perf_bits_(value));
+        PERF_SINK_(t, sink->mark(&l))
+    }
+}
+
+/* ---- what is not the common case of a mark ---- */
+
+PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
+
+/* Writes an event behind its `parts`, which stand from `at` on.  All have their room at once: those
+ * of a signal handler do not come between them.  The ring may be due to be written to a file.    */
+PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
+                                   uint64_t what)
+{
+    perf_entry_(t, at + parts * sizeof(perf_event_), start, what);
+    PERF_ADD_(t->ring_more, parts);
+    PERF_REL_(&t->ring_head, t->ring_next);
+    if (t->ring_head >= t->ring_limit)
+        perf_ring_due_(t);
+}
+
+/* The event of a scope where the ring is due, or was switched off just now. */
+PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
+}
+
+#define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
+
+#define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
+
+/* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
+PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
+{
+    uint64_t low = perf_larger_(c->of.calls.min, 1);
+    uint64_t high = perf_smaller_(c->of.calls.max, PERF_LONG_);
+
+    if (low <= high && !c->held && !c->again_open) {
+        PERF_SET_(&c->low, low);
+        PERF_SET_(&c->span, high - low);
+    }
+}
+
+/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
+ * moved into the range of the buckets, or 0 where there is no memory for one.                    */
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
+    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
+    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
+
+    if (!perf_buckets_room_(t, c, index))
+        return 0;
+    if (d < c->of.calls.min)
+        PERF_SET_(&c->of.calls.min, d);
+    if (d > c->of.calls.max)
+        PERF_SET_(&c->of.calls.max, d);
+    perf_cell_window_(c);
+    return in;
+}
+
+/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
+ * after `birth` counts.  `end` may have been read before the recorder began.                     */
+PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *t, uint64_t end, uint64_t birth)
+{
+    if (end >= t->birth || perf_scope_ticks_(t->home) >= t->birth)
+        return;
+    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
+    PERF_SET_(&t->made, UINT64_C(0));
+    PERF_SET_(&t->birth, birth);
+    PERF_LIBC_(memset)(&t->after, 0, sizeof t->after);
+    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
+}
+
+/* A mark that would have ended before it began is not counted. */
+PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
+{
+    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
+    perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
+}
+
+/* Counts a duration in its bucket, at once. */
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)], 1);
+    if (PERF_UNLIKELY_(perf_late_step_(t)))
+        perf_halves_look_(t);
+}
+
+/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
+PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+                                        uint64_t end)
+{
+    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
+
+    if (in) {
+        PERF_ADD_(c->count, 1);
+        PERF_ADD_(c->sum, d);
+        perf_cell_count_(t, c, in);
+    } else {
+        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+    }
+    return d;
+}
+
+/* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
+ * one since the last look is believed to be in this call where that explains why it took eight
+ * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
+PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    perf_spent_ now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
+    double      ns = PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home);
+    double      wall = PERF_CAST_(double, now.ns - last.ns);
+    double      away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
+
+    t->looked = now;
+    if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
+        if (wall > ns)
+            away -= wall - ns;
+    if (away > ns)
+        away = ns;
+    if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
+        PERF_CAST_(uint64_t, away) > t->away) {
+        PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
+        PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
+    }
+}
+
+PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                     uint64_t d, uint32_t depth)
+{
+    uint64_t more = d >= PERF_EVENT_MORE_, at;
+
+    if (!t->ring_limit)
+        return;
+    at = perf_ring_take_(t, (more + 1) * sizeof(perf_event_));
+    if (more)
+        perf_entry_(t, at, d, 0);
+    perf_event_end_(t, at, more, start, (more ? PERF_EVENT_MORE_ : d) | PERF_TAG_NAME_(c->tag) |
+                                            PERF_CAST_(uint64_t, depth) << 56);
+}
+
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
+ * it is not open any more, because the scope around it has ended first.                          */
+PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
+{
+    perf_cell_ *p = t->open;
+    uint64_t    dropped;
+
+    while (p && p != (again ? outer : c))
+        p = p->parent;
+    if (!p)
+        return 0;
+    dropped = perf_open_drop_(t, p);
+    if (again && c->again_open) {
+        c->again_open--;
+        perf_deeper_(t, ~UINT64_C(0));
+    } else if (!again) {
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
+        dropped += c->again_open;
+        c->again_open = c->held = 0;
+        PERF_REL_(&t->open, outer);
+    }
+    perf_abandon_(t, dropped);
+    return 1;
+}
+
+/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
+PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->cell, *outer = s->outer;
+    uint64_t        d = end - s->start, within;
+
+    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
+        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
+        d > c->of.calls.max || perf_late_step_(t))
+        return 0;
+    c->again_open--;
+    perf_deeper_(t, ~UINT64_C(0));
+    perf_cell_window_(c);
+    within = outer->inside - s->inside;         /* what it called stands in `outer`               */
+    within = perf_smaller_(within, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
+    PERF_ADD_(c->within, within);
+    PERF_ADD_(outer->inside, d - within);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, s->start, d | PERF_TAG_NAME_(c->tag) |
+                                     PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
+    return 1;
+}
+
+PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
+{
+    l->rec = t;
+    l->open = t->open;
+    l->inside = t->open->inside;
+    l->calls = t->open->count;
+    l->total = t->open->sum - t->open->again;
+    l->start = now;
+}
+
+/* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
+PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
+{
+    const uint64_t from = perf_larger_(t->after.start, start);
+    const uint64_t inside = t->open->inside - t->after.inside;
+
+    if (t->after.open != t->open || end <= from || end - from <= inside)
+        return 0;
+    return end - from - inside;
+}
+
+/* The end of a scope of another thread: its name counts here, without a caller. */
+PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *theirs,
+                                     uint64_t end)
+{
+    perf_cell_ *c = perf_cell_get_(t, PERF_CELL_ID_(theirs));
+    uint64_t    d;
+
+    perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
+    perf_stray_(s->rec, 1);                     /* its own thread will find it not ended          */
+    if (!c) {
+        perf_lose_cell_(t, PERF_CELL_ID_(theirs));
+    } else if (end < s->start) {
+        perf_lose_to_clock_(t);
+    } else {
+        d = perf_cell_close_(t, c, s->start, end);
+        PERF_ADD_(c->again, d);
+        PERF_ADD_(c->inside, d);
+        perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+    }
+}
+
+/* The end of a scope after that of the scope around it, which took it for abandoned: it counts
+ * beside what is open now, with the time since that other end.                                   */
+PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *was,
+                                  uint64_t end)
+{
+    perf_cell_ *c = perf_cell_under_(t, t->open, PERF_CELL_ID_(was));
+    uint64_t    d, own = 0;
+
+    if (t->losses[PERF_LOSS_ABANDONED_])
+        PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
+    perf_lose_(t, PERF_LOSS_DISORDERED_, PERF_ESTATE);
+    if (!c) {
+        perf_lose_cell_(t, PERF_CELL_ID_(was));
+        return;
+    }
+    d = perf_cell_close_(t, c, s->start, end);
+    if (c->parent == t->open)
+        own = perf_after_(t, s->start, end);
+    PERF_ADD_(c->again, d - own);               /* that much is in the other scope already        */
+    PERF_ADD_(c->inside, d - own);
+    PERF_ADD_(t->open->inside, own);
+    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* The end of a scope that is open, and left already: its time, and what is in its caller's. */
+PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
+                                     perf_cell_ *outer, uint64_t end)
+{
+    const int again = outer != c->parent;
+    uint64_t  within = 0, d = perf_cell_close_(t, c, s->start, end);
+
+    if (d > PERF_LONG_ && !t->home->custom)
+        perf_away_(t, c, d);
+    if (again)                                  /* what it called stands in `outer`               */
+        within = outer->inside - (s->start == t->birth ? 0 : s->inside);
+    if (within > d)
+        within = d;
+    PERF_ADD_(c->within, within);
+    PERF_ADD_(outer->inside, d - within);
+    if (again)
+        PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
+    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* Leaves a scope that would have ended before it began: what it called counts for its caller. */
+PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer)
+{
+    perf_cell_ *p = t->open;
+
+    while (p && p != c)
+        p = p->parent;
+    if (outer != c->parent)
+        (void)perf_open_end_(t, c, outer, 1);
+    else if (p)
+        perf_abandon_(t, perf_open_drop_(t, outer) - 1);
+    perf_lose_to_clock_(t);
+}
+
+/* The same where perf_end_again_() cannot do it, either. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_   *t = perf_recorder_for_mark_();    /* of the thread that counts this end     */
+    const perf_sink_ *sink;
+    perf_cell_       *c = s->open, *outer;
+    int               ordered;
+
+    if (!t)
+        return;
+    if (t->home->clock)
+        end = perf_scope_ticks_(t->home);
+    if (s->open == PERF_COLD_END_) {
+        c = s->cell;
+        outer = s->outer;
+    } else {
+        outer = c->parent;
+    }
+    if (t != s->rec) {
+        perf_end_foreign_(t, s, c, end);
+        return;
+    }
+    perf_clock_check_(t, end, s->start <= end ? s->start - 1 : end);
+    if (s->start < t->made) {
+        perf_lose_(t, PERF_LOSS_ORPHANS_, PERF_OK);     /* begun before a fork                    */
+        return;
+    }
+    if (s->start <= t->birth)                   /* begun before a reset: counts from there        */
+        s->start = perf_smaller_(t->birth, end);
+    if (end < s->start) {
+        perf_end_across_(t, c, outer);
+        ordered = -1;
+    } else {
+        ordered = perf_open_end_(t, c, outer, outer != c->parent);
+    }
+    sink = PERF_ACQ_(&t->home->sink);
+    if (t->ranges && sink)
+        PERF_SINK_(t, sink->end(t, perf_depth_(t) + 1))
+    if (ordered > 0)
+        perf_end_ordered_(t, s, c, outer, end);
+    else if (!ordered)
+        perf_end_late_(t, s, c, end);
+    t->after.start = end;
+    t->after.inside = t->open->inside;
+    t->after.open = t->open;
+}
+
+/* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
+PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
+{
+    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
+        perf_end_slow_(s, end);
+}
+
+/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                           int counter)
+{
+    perf_recorder_   *t = perf_recorder_for_mark_();
+    const perf_sink_ *sink;
+    perf_label_       label;
+    perf_cell_       *c;
+    uint32_t          id;
+
+    s->rec = PERF_NULL_;
+    if (!t || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    perf_clock_agrees_(t->home, counter);
+    if (self)
+        *self = t;
+    id = perf_site_id_(t->home, site);
+    c = perf_cell_under_(t, t->open, id);
+    if (!c) {
+        perf_lose_cell_(t, id);
+        return PERF_NULL_;
+    }
+    sink = PERF_ACQ_(&t->home->sink);
+    if (!sink || PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    s->cell = c;
+    s->outer = t->open;
+    if (c->parent == t->open)
+        perf_opened_(s, t, c);
+    else
+        perf_cell_again_(s, t, c);
+    s->depth = perf_depth_(t);
+    if (sink) {                                 /* payload: calls before this one in this thread  */
+        label = perf_label_of_(PERF_ACQ_(&t->home->names)[id], 1, c->count);
+        PERF_SINK_(t, sink->begin(t, &label, s->depth))
+    }
+    if (t->home->clock || t->ranges)
+        s->open = PERF_COLD_END_;
+    s->start = perf_scope_ticks_(t->home);
+    perf_clock_check_(t, s->start, s->start - 1);
+    return s;
+}
+
+/* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
+ * and is not counted as another scope's self time.                                               */
+PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
+{
+    static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
+    perf_registry_   *r = t->home;
+    perf_span_        s, *open;
+    int               on, was = PERF_ERRNO_;
+
+    t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
+    open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
+    if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
+        on = perf_stream_flush_(r, t);
+        perf_unlock_(r);
+        if (!on)
+            t->ring_limit = ~UINT64_C(0);
+        PERF_ERRNO_ = was;
+    }
+    if (open)
+        perf_end_slow_(&s, perf_scope_ticks_(r));
+}
+
+PERF_COLD_FN_ void perf_misuse_(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    if (t)
+        perf_lose_(t, PERF_LOSS_MISUSED_, PERF_ESTATE);
+}
+
+/* The site of a name that is no static object: a small table by address in front of the interned
+ * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
+PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
+{
+    perf_recorder_ *t = PERF_SELF_;
+    uintptr_t       at = PERF_PTR_(uintptr_t, name);
+    perf_known_    *k;
+    perf_site_      site = PERF_ZERO;
+
+    if (!t || !t->home)
+        t = perf_recorder_for_mark_();
+    if (!t)
+        return PERF_NULL_;
+    k = &t->known[(at ^ at >> 6) % 64];
+    if (k->key == name && name && k->name->kind == kind &&
+        !PERF_LIBC_(strcmp)(k->name->site.name, name))
+        return &k->name->site;
+    site.name = name;
+    site.line = kind << 24;
+    if (!perf_site_id_(t->home, &site)) {
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
+        return PERF_NULL_;
+    }
+    k->key = name;
+    k->name = PERF_ACQ_(&t->home->names)[site.id];
+    return &k->name->site;
+}
+
+PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
+{
+    perf_recorder_ *t = perf_recorder_for_mark_();
+
+    if (t)
+        perf_lap_at_(l, t, perf_scope_ticks_(t->home));
+}
+
+/* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
+ * when it is over: as a mark whose payload is the length in ns.                                  */
+PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = perf_recorder_for_mark_();
+    perf_cell_     *c;
+    uint64_t        d, within, own;
+
+    if (!t)
+        return;
+    if (l->rec != t || l->start < t->made)      /* another thread's, or begun before a fork       */
+        perf_lose_(t, l->rec == t ? PERF_LOSS_ORPHANS_ : PERF_LOSS_FOREIGN_, PERF_OK);
+    c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
+    if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    perf_clock_check_(t, now, now);
+    if (!c)
+        perf_lose_cell_(t, PERF_GET_(&site->id));
+    else if (now < l->start && l->start > t->birth)
+        perf_lose_to_clock_(t);
+    if (!c || l->start < t->made || (now < l->start && l->start > t->birth)) {
+        perf_core_lap_begin_(l);
+        return;
+    }
+    if (l->rec == t && l->start <= t->birth) {
+        l->start = perf_smaller_(t->birth, now);            /* it was served after `now` was read */
+        l->inside = l->total = 0;
+    }
+    d = perf_cell_close_(t, c, l->start, now);
+    within = t->open->inside - l->inside;
+    within = perf_between_(within, 0, d);
+    own = t->open->sum - t->open->again;
+    if (l->total == own)
+        own = d;
+    else                                        /* a call of the caller has ended: what it has    */
+        own += within - t->open->inside;
+    if (c->parent != t->open || l->open != t->open)
+        own = within = 0;                       /* its caller has ended, or is itself: no time    */
+    own = perf_between_(own, within, d);
+    PERF_ADD_(c->inside, within + d - own);
+    PERF_ADD_(c->again, d - own);
+    PERF_ADD_(t->open->inside, own - within);
+    perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
+    perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home));
+    perf_lap_at_(l, t, now);
+}
+
+/* The caller's recorder, and the cell of a mark without length; NULL: counted as lost. */
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
+{
+    perf_recorder_ *t = perf_recorder_for_mark_();
+    uint32_t        id;
+
+    *c = PERF_NULL_;
+    if (!t)
+        return PERF_NULL_;
+    id = perf_site_id_(t->home, site);
+    *c = perf_cell_get_(t, id);
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    if (*c)
+        return t;
+    perf_lose_cell_(t, id);
+    return PERF_NULL_;
+}
+
+/* Last, mean and extremes of the numbers of a name; 0: no memory. */
+PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
+{
+    perf_gauge_ *g = c->of.calls.gauge;
+    double       sum;
+
+    if (!g) {
+        if (perf_grow_begin_(t)) {
+            g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
+            perf_grow_end_(t);
+        }
+        if (!g) {
+            perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+            return 0;
+        }
+        PERF_REL_(&c->of.calls.gauge, g);
+    }
+    if (!g->n || value < perf_from_bits_(g->least))
+        PERF_SET_(&g->least, perf_bits_(value));
+    if (!g->n || value > perf_from_bits_(g->most))
+        PERF_SET_(&g->most, perf_bits_(value));
+    PERF_SET_(&g->last, perf_bits_(value));
+    sum = value;
+    if (g->n)
+        sum += perf_from_bits_(g->values);
+    PERF_SET_(&g->values, perf_bits_(sum));
+    PERF_SET_(&g->at, now);
+    PERF_ADD_(g->n, 1);
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+    uint64_t        now, at;
+
+    if (!t)
+        return;
+    if (perf_is_nan_(value)) {
+        perf_misuse_();
+        return;
+    }
+    now = perf_scope_ticks_(t->home);
+    if (!perf_gauge_add_(t, c, value, now))
+        return;
+    PERF_ADD_(c->count, 1);
+    if (t->ring_limit) {
+        at = perf_ring_take_(t, 2 * sizeof(perf_event_));
+        perf_entry_(t, at, perf_bits_(value), 0);
+        perf_event_end_(t, at, 1, now, PERF_EVENT_MORE_ | c->tag);
+    }
+    perf_sink_mark_(t, c, 2, value);
+}
+
+/* Writes the last part of a text first, as readers go backwards. */
+PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+    uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
+    uint64_t        part = PERF_REMARK_IS_VALUE_, parts = value != PERF_NULL_;
+
+    if (!t || (value && !perf_is_nan_(*value) &&
+               !perf_gauge_add_(t, c, *value, perf_scope_ticks_(t->home))))
+        return;
+    PERF_ADD_(c->count, 1);
+    if (text) {
+        part = PERF_REMARK_IS_TEXT_;
+        parts = length / 8 + 1;
+    }
+    if (t->ring_limit) {
+        at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
+        for (i = 0; i < parts; i++) {
+            bits = value ? perf_bits_(*value) : 0;
+            if (text)
+                PERF_LIBC_(memcpy)(&bits, text + 8 * i,
+                                   PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
+            perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
+                        part | PERF_TAG_NAME_(c->tag) >> 24);
+            part = PERF_REMARK_REST_;
+        }
+        perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
+                        PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
+    }
+    perf_sink_mark_(t, c, value ? 2 : 0, value ? *value : 0.0);
+}
+
+PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
+{
+    perf_site_       *site = perf_site_find_(name, PERF_KIND_ASYNC_);
+    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
+    const perf_sink_ *sink;
+
+    if (!t)
+        return;
+    sink = PERF_ACQ_(&t->home->sink);
+    a->name = site->id;
+    a->open = 1;
+    a->id = id ? id : t->number << 40 | ++t->spans;
+    if (sink) {
+        perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
+        PERF_SINK_(t, a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range)))
+    }
+    a->start = perf_scope_ticks_(t->home);
+}
+
+PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
+{
+    perf_recorder_   *t;
+    perf_cell_       *c;
+    const perf_sink_ *sink;
+    uint64_t          d, at, now, reset;
+
+    if (!span->open) {
+        if (PERF_ON_())
+            perf_misuse_();
+        return;
+    }
+    t = perf_recorder_for_mark_();
+    sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    if (sink)
+        PERF_SINK_(t, sink->close(span->range))
+    if (!t)
+        return;
+    c = perf_cell_get_(t, span->name);
+    if (!c) {
+        perf_lose_cell_(t, span->name);
+        return;
+    }
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    now = perf_scope_ticks_(t->home);
+    reset = PERF_GET_(&t->home->reset);
+    if (now < reset) {                          /* the clock was set back behind it               */
+        reset = 0;
+        PERF_SET_(&t->home->reset, reset);
+    }
+    if (span->start < reset)
+        span->start = reset;                    /* counts from there                              */
+    if (now < span->start) {
+        perf_lose_to_clock_(t);
+        return;
+    }
+    d = perf_cell_close_(t, c, span->start, now);
+    if (t->ring_limit) {
+        at = perf_ring_take_(t, 3 * sizeof(perf_event_));
+        perf_entry_(t, at, span->id, 0);
+        perf_entry_(t, at + sizeof(perf_event_), d, 0);
+        perf_event_end_(t, at, 2, span->start, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+/* Tells reports which scopes of the fibre of `c` wait: `waits` is the innermost, NULL: none. */
+PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, perf_cell_ *waits, uint64_t calls)
+{
+    while (c->parent)
+        c = c->parent;
+    PERF_SET_(&c->of.root.again_open, calls);
+    PERF_REL_(&c->of.root.waiting, waits);
+}
+
+/* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
+ * so each chain has a root and cells of its own; one without an open scope gives its root back.
+ * One that is open in another thread goes back there; its scopes end here.                       */
+PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_cell_     *root;
+    uint64_t        now, left;
+
+    if (!t)
+        return;
+    now = perf_scope_ticks_(t->home);
+    perf_clock_check_(t, now, now);
+    from->rec = t;
+    from->open = t->open->parent ? t->open : PERF_NULL_;
+    from->calls = t->extra;
+    from->left = now;
+    perf_root_tell_(t->open, from->open, t->extra);
+    if (!from->open) {
+        t->open->kin = t->roots;
+        t->roots = t->open;
+    }
+    if (!to->open || to->rec != t || to->left < t->made) {  /* or of another thread or process    */
+        if (to->open && to->rec != t && perf_lock_(t->home)) {
+            for (root = to->open; root->parent; root = root->parent) {
+                root->again_open = root->held = 0;
+                if (root->inside > root->sum)
+                    PERF_SET_(&root->inside, root->sum);
+            }
+            perf_root_tell_(root, PERF_NULL_, 0);
+            perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
+            root->kin = to->rec->parted;
+            PERF_SET_(&to->rec->parted, root);
+            perf_unlock_(t->home);
+        }
+        if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
+            t->roots = t->parted;
+            PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
+            perf_unlock_(t->home);
+        }
+        PERF_LIBC_(memset)(to, 0, sizeof *to);
+        root = t->roots;
+        if (!root && perf_grow_begin_(t)) {
+            root = perf_cell_fresh_(t);
+            perf_grow_end_(t);
+        }
+        if (t->roots) {
+            t->roots = root->kin;
+        } else if (root) {
+            root->of.root.older = t->root.of.root.older;
+            PERF_REL_(&t->root.of.root.older, root);
+        }
+        to->open = root ? root : &t->root;
+    }
+    perf_root_tell_(to->open, PERF_NULL_, 0);
+    left = to->left < t->birth ? t->birth : to->left;
+    if (to->open->parent && now > left)         /* it was away: no time of its own                */
+        PERF_ADD_(to->open->inside, now - left);
+    perf_deeper_(t, to->calls - t->extra);
+    PERF_REL_(&t->open, to->open);
+}
+
+PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
+{
+    perf_recorder_   *t = perf_recorder_get_();
+    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    uint32_t          n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
+
+    if (t && perf_lock_(t->home)) {             /* others read it                                 */
+        PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
+        t->name[n] = '\0';
+        perf_unlock_(t->home);
+    }
+    if (sink)
+        PERF_SINK_(t, sink->thread(t->name))
+}
+
+/* The end of a phase, and the begin of the next. */
+PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = l->rec;
+    perf_cell_     *open = t->open, **seen = PERF_PEEK_(t->seen), *c = PERF_NULL_;
+    uintptr_t       id = PERF_GET_(&site->id);
+    uint64_t        start = l->start, d = now - start, within;
+
+    if (PERF_LIKELY_(seen && l->calls == open->count && l->open == open))
+        c = *perf_seen_at_(t, seen, open, id);
+    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id ||
+                       d - c->low > c->span || perf_late_step_(t))) {
+        perf_lap_slow_(l, site, now);
+        return;
+    }
+    within = open->inside - l->inside;          /* scopes of this phase                           */
+    l->start = now;
+    l->inside += d;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->inside, within);
+    PERF_SET_(&open->inside, l->inside);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, start, d | c->tag);
+}
+
+/* ---- the core for files that only mark ---- */
+
+/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
+ * NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a clock
+ * nor a sink is to be asked, and that there are slots.                                           */
+PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                          int counter)
+{
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
+    perf_cell_     *c = PERF_NULL_;
+
+    if (PERF_LIKELY_(t && id && PERF_PEEK_(t->seen))) {
+        c = t->open;
+        if (PERF_CELL_ID_(c) != id)             /* else it calls itself                           */
+            c = perf_slot_at_(t, c, id)->cell;
+    }
+    if (PERF_UNLIKELY_(!c))
+        return perf_begin_slow_(s, site, self, counter);
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        *perf_seen_at_(t, t->table, t->open, id) = c;
+        perf_opened_(s, t, c);
+    } else {
+        perf_cell_again_(s, t, c);
+    }
+    s->start = perf_ticks();
+    return s;
+}
+
+#if PERF_ONE_CORE_
+PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
+#else
+#define perf_core_join_ PERF_NULL_
+#endif
+
+PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
+{
+    static const perf_core_ table = {
+        PERF_CAST_(uint32_t, sizeof(perf_core_)), 1,
+        perf_core_join_, perf_core_begin_, perf_core_end_, perf_event_due_,
+        perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
+        perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
+        perf_core_thread_name_, perf_misuse_};
+
+    perf_layout_note_();
+    return &table;
+}
+
+#if PERF_ONE_CORE_
+PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
+{
+    const perf_core_ *none = PERF_NULL_;
+    perf_registry_   *r = perf_registry_get_();
+
+    if (a != &perf_anchor_v1_)
+        perf_image_pin_();
+    (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE);
+    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_NO_CORE_);
+}
+
+PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
+{
+    const perf_core_ *none = PERF_NULL_;
+
+    if (__atomic_compare_exchange_n(&a->core, &none, s->core, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        (void)__atomic_fetch_and(&a->off, ~PERF_OFF_NO_CORE_, __ATOMIC_ACQ_REL);
+        s->there |= a != &perf_anchor_v1_;
+    }
+}
+
+/* Runs when the program ends, once for each file that holds a core: were a report and a trace asked
+ * for, and nobody made them?  A forked child leaves it to its parent.                            */
+PERF_COLD_FN_ void perf_core_leave_(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r && !r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+        perf_tell_unheard_();
+}
+
+/* Runs before the constructors of the program, once for each file that holds a core. */
+PERF_COLD_FN_ void perf_core_install_(void)
+{
+    perf_search_ s = PERF_ZERO;
+
+    s.core = perf_core_table_();
+    perf_images_(&s, perf_core_give_);
+    if (s.there)
+        perf_image_pin_();
+    perf_watch_forks_();
+}
+
+/* The registry for who reads or switches recordings.  Whatever file uses this function gets the
+ * core and a constructor that hands it out: priority 101, the first that a program may have, and
+ * the last of its destructors.                                                                   */
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_read_(void)
+{
+#if defined(__aarch64__)
+    __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
+                         ".balign 8\n.quad %0\n.popsection\n"
+                         ".pushsection .fini_array.00101,\"aw\",%%fini_array\n"
+                         ".balign 8\n.quad %1\n.popsection"
+                         : : "S"(perf_core_install_), "S"(perf_core_leave_));
+#else
+    __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
+                         ".balign 8\n.quad %c0\n.popsection\n"
+                         ".pushsection .fini_array.00101,\"aw\",%%fini_array\n"
+                         ".balign 8\n.quad %c1\n.popsection"
+                         : : "i"(perf_core_install_), "i"(perf_core_leave_));
+#endif
+    return perf_registry_get_();
+}
+#else
+PERF_FN const perf_core_ *perf_core_get_(void)
+{
+    return perf_core_table_();
+}
+
+#define perf_registry_read_ perf_registry_get_
+#endif
+
+/* ---- forked children ---- */
+
+/* Is m a child of this process, or one of its children's? */
+PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
+{
+    const perf_member_ *p = m->parent;
+
+    while (p && p != r->member)
+        p = p->parent;
+    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
+}
+
+PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
+
+    for (; m; m = m->next)
+        if (perf_member_ours_(r, m))
+            PERF_SET_(&m->forgotten, 1u);
+}
+
+/* ---- switches ---- */
+
+PERF_FN perf_status perf_error(void)
+{
+    perf_registry_ *r = perf_registry_read_();
+
+    if (r)
+        return PERF_CAST_(perf_status, PERF_GET_(&r->error));
+    return PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
+}
+
+PERF_FN void perf_enable(int on)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_search_    s = PERF_ZERO;
+
+    if (!r)
+        return;
+    PERF_SET_(&r->off, on ? 0u : PERF_OFF_SWITCHED_);   /* images to come ask the registry        */
+    s.value = on ? 0u : PERF_OFF_SWITCHED_;
+    perf_images_(&s, perf_image_switch_);
+}
+
+PERF_FN void perf_trace_enable(int on)
+{
+    perf_registry_ *r = perf_registry_read_();
+
+    if (!r || !perf_lock_(r))
+        return;
+    PERF_SET_(&r->trace_off, on ? 0u : 1u);
+    perf_ask_(r, PERF_ASK_TRACE_);
+    perf_unlock_(r);
+}
+
+/* ---- loops ---- */
+
+/* Keeps the loops of r->results, newest first, until perf_loops_let_().  0: inside the lock. */
+PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
+{
+    if (!perf_lock_(r))
+        return 0;
+    r->loop_readers++;
+    perf_unlock_(r);
+    return 1;
+}
+
+/* Takes the forgotten loops out of the list and returns them.  The lock is held. */
+PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *r)
+{
+    perf_loop_ *l = r->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
+
+    if (r->loop_readers)
+        return PERF_NULL_;
+    for (; l; l = next) {
+        next = l->next;
+        if (PERF_GET_(&l->forgotten)) {
+            l->next = taken;
+            taken = l;
+        } else {
+            *end = l;
+            end = &l->next;
+        }
+    }
+    *end = PERF_NULL_;
+    PERF_REL_(&r->results, kept);
+    return taken;
+}
+
+PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *l)
+{
+    perf_loop_ *next;
+
+    for (; l; l = next) {
+        next = l->next;
+        if (l->pages)
+            perf_pages_free_(l, l->pages);
+    }
+}
+
+/* The list may change again: gives back what was forgotten meanwhile, if nobody else reads. */
+PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
+{
+    perf_loop_ *gone = PERF_NULL_;
+
+    if (!perf_lock_(r))
+        return;
+    r->loop_readers--;
+    gone = perf_loops_take_(r);
+    perf_unlock_(r);
+    perf_loops_free_(gone);
+}
+
+PERF_FN void perf_reset(void)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_source_   *source;
+    perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
+    perf_loop_     *loop;
+
+    if (!r || !perf_lock_(r))
+        return;
+    for (loop = r->results; loop; loop = loop->next)
+        if (PERF_ACQ_(&loop->done))
+            PERF_SET_(&loop->forgotten, 1);
+    loop = perf_loops_take_(r);
+    PERF_SET_(&r->reset, perf_scope_ticks_(r));     /* who is asked knows it                      */
+    perf_ask_(r, PERF_ASK_RESET_);
+    PERF_SET_(&r->lost, UINT64_C(0));
+    PERF_SET_(&r->cut_names, UINT64_C(0));
+    PERF_SET_(&r->retired_lost, UINT64_C(0));
+    if (r->reading)                             /* its reader keeps it; a new one is made         */
+        r->retired = PERF_NULL_;
+    PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
+    r->retired_bytes = 0;
+    r->spent = spent;
+    PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
+    perf_children_forget_(r);
+    perf_unlock_(r);
+    perf_loops_free_(loop);
+    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+        if (source->reset)
+            source->reset();
+}
+/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
+ * sees to it that one thread at a time writes.  NULL without memory.                             */
+PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
+{
+    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+
+    if (!t || !perf_lock_(r))
+        return PERF_NULL_;
+    perf_recorder_start_(r, t, 0);
+    PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
+    perf_unlock_(r);
+    return t;
+}
+
+#if PERF_DISABLE
+#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
+#define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
+#define perf_reset()          PERF_OFF_((perf_reset)())
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_H_RECORDS */
+/* ==== perf_rows.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
+ *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
+ *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
+ *   perf_bucket_value_  middle of a bucket in ticks
+ *   perf_kind_text_  a kind in words
+ *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
+    const char *name;
+    uint32_t    kind;
+    uint64_t    count, sum, total, self, min, max;
+    double      p50, p95, p99;
+    double      last, least, most, values;      /* of a counter, or numbers of scopes             */
+    uint64_t    numbers;                        /* how many those are                             */
+} perf_row_;
+
+/* The durations recorded under one name. */
+typedef struct perf_sum_ {
+    uint64_t last_at;           /* of a counter: when its last value came                         */
+    uint64_t bucket[PERF_CELL_BUCKETS_];
+} perf_sum_;
+
+/* Middle of a bucket in ticks. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)      /* from its number to bits of a double    */
+PERF_FN double perf_bucket_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q)
+{
+    double   want = q * PERF_CAST_(double, calls), value;
+    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint32_t i;
+
+    if (PERF_CAST_(double, rank) < want || rank == 0)
+        rank++;
+    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
+        seen += c->bucket[i];
+        if (seen >= rank)
+            break;
+    }
+    value = perf_bucket_value_(i);
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    if (value < PERF_CAST_(double, row->min))
+        value = PERF_CAST_(double, row->min);
+    return value;
+}
+
+/* Recursive calls once; never less than what ran inside. */
+PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
+{
+    uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+
+    if (sum <= again)
+        return 0;
+    return sum - again;
+}
+
+/* Without the scopes inside. */
+PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
+{
+    uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
+    uint64_t total = perf_cell_total_(c);
+
+    if (sum <= inside)
+        return 0;
+    if (sum - inside > total)
+        return total;
+    return sum - inside;
+}
+
+/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
+ * A thread that has yet to carry out a reset shows nothing.                                      */
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
+{
+    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return PERF_NULL_;
+    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
+}
+
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
+{
+    c = PERF_ACQ_(&c->kin);
+    if (c == first)
+        return PERF_NULL_;
+    return c;
+}
+
+/* Which counters a cell has: those from `first` on; returns how many.  Its owner may move them, and
+ * another cell use their block: then the cell has another one, and all is read again.            */
+PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
+{
+    perf_buckets_ *b;
+    uint32_t       room;
+
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        if (!b)
+            return 0;
+        *first = PERF_ACQ_(&b->first);
+        room = b->room;
+    } while (PERF_ACQ_(&c->buckets) != b);
+    return room;
+}
+
+/* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
+PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
+{
+    if (n >> 31 != (halves & 1))
+        halves++;
+    return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
+}
+
+/* One of them, with what is still to be counted. */
+PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b;
+    perf_halves_  *h;
+    uint64_t       n;
+    uint32_t       i, k, halves;
+
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        i = index - PERF_ACQ_(&b->first);
+        h = PERF_ACQ_(&b->halves);
+        while (h && h->index != index)
+            h = h->next;
+        halves = h ? PERF_GET_(&h->halves) : 0;
+        n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
+        for (k = 0; k < PERF_LATE_; k++)
+            n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
+    } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
+    return n;
+}
+
+/* Adds the counters of a cell's durations. */
+PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
+{
+    uint32_t first = 0, room = perf_cell_counters_(c, &first), i, at;
+
+    for (i = 0; i < room; i++) {
+        at = first + i - PERF_CELL_BIAS_;       /* slack may reach below the first                */
+        if (at < PERF_CELL_BUCKETS_)
+            sum->bucket[at] += perf_cell_counter_(t, c, first + i);
+    }
+}
+
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
+{
+    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
+    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
+    double       least, most;
+
+    if (!n)
+        return;
+    least = perf_from_bits_(PERF_GET_(&g->least));
+    most = perf_from_bits_(PERF_GET_(&g->most));
+    if (!row->numbers || least < row->least)
+        row->least = least;
+    if (!row->numbers || most > row->most)
+        row->most = most;
+    row->values += perf_from_bits_(PERF_GET_(&g->values));
+    if (PERF_GET_(&g->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&g->at);
+        row->last = perf_from_bits_(PERF_GET_(&g->last));
+    }
+    row->numbers += n;
+}
+
+/* Adds one cell; its owner may be writing meanwhile. */
+PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
+{
+    uint64_t n = PERF_GET_(&c->count), x;
+
+    if (!n)
+        return;
+    row->count += n;
+    if (PERF_KIND_POINT_(row->kind)) {
+        perf_sum_gauge_(sum, row, c);
+        return;
+    }
+    row->sum += PERF_GET_(&c->sum);
+    row->total += perf_cell_total_(c);
+    row->self += perf_cell_self_(c);
+    x = PERF_GET_(&c->of.calls.min);
+    if (x < row->min || row->count == n)
+        row->min = x;
+    x = PERF_GET_(&c->of.calls.max);
+    if (x > row->max)
+        row->max = x;
+    perf_sum_buckets_(sum, t, c);
+}
+
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
+{
+    perf_name_    **table = PERF_ACQ_(&r->names);
+    perf_recorder_ *t;
+    perf_cell_     *first, *c;
+    uint64_t        calls = 0;
+    uint32_t        i;
+
+    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
+    PERF_LIBC_(memset)(row, 0, sizeof *row);
+    row->name = table[id]->site.name;
+    row->kind = table[id]->kind;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+            perf_sum_cell_(sum, row, t, c);
+    if (!row->count || PERF_KIND_POINT_(row->kind))
+        return;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += sum->bucket[i];
+    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
+    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
+    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+}
+
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
+}
+
+/* The numbers of a row, in the order of the CSV, to a thousandth of a nanosecond. */
+enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
+       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
+       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
+PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
+{
+    PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
+    if (row->numbers) {                         /* of a counter, in its unit                      */
+        x[PERF_COLUMN_MEAN_] = row->values / PERF_CAST_(double, row->numbers);
+        x[PERF_COLUMN_MIN_] = row->least;
+        x[PERF_COLUMN_MAX_] = row->most;
+        x[PERF_COLUMN_LAST_] = row->last;
+        return;
+    }
+    x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, row->total) * tick;
+    x[PERF_COLUMN_SELF_] = PERF_CAST_(double, row->self) * tick;
+    x[PERF_COLUMN_MEAN_] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
+    x[PERF_COLUMN_MIN_] = PERF_CAST_(double, row->min) * tick;
+    x[PERF_COLUMN_P50_] = row->p50 * tick;
+    x[PERF_COLUMN_P95_] = row->p95 * tick;
+    x[PERF_COLUMN_P99_] = row->p99 * tick;
+    x[PERF_COLUMN_MAX_] = PERF_CAST_(double, row->max) * tick;
+}
+
+PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
+{
+    static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
+                                       "sync",  "device", "copy in", "copy out", "copy"};
+
+    if (kind >= sizeof text / sizeof text[0])
+        return "unknown";
+    return text[kind];
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_ROWS_H */
+/* ==== perf_bound.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>bound ------------------------------------------------------------------------------------- */
+
+typedef enum perf_bound_by {
+    PERF_BY_UNKNOWN,            /* cannot tell                                                    */
+    PERF_BY_DATA,               /* waits: PERF_WAIT                                               */
+    PERF_BY_LOCKS,              /* the same, where its name speaks of a lock, mutex or barrier    */
+    PERF_BY_NO_PROCESSOR,       /* ready to run, but others ran                                   */
+    PERF_BY_MEMORY,             /* page faults, or scopes whose name speaks of allocation         */
+    PERF_BY_CPU,
+    PERF_BY_DEVICE,             /* the host waits for work of a device; ...                       */
+    PERF_BY_COPIES,             /* ... mostly copies                                              */
+    PERF_BY_SYNCS,              /* the host waits, and the device mostly idles                    */
+    PERF_BY_LAUNCHES,           /* neither waits, the device idles between many small works       */
+    PERF_BY_CACHE_MISSES,       /* cpu, where its counters say that it waits for main memory, ... */
+    PERF_BY_BRANCH_MISSES,      /* ... does what a wrong guess has begun, ...                     */
+    PERF_BY_FRONT_END,          /* ... or waits for instructions                                  */
+    PERF_BY_ALL_
+} perf_bound_by;
+
+/* Cycles that were lost to one cause, by counters of the processor. */
+typedef struct perf_lost {
+    double      share;          /* of the unit's cycles, an estimate; NaN: no such counter        */
+    double      per_1000;       /* of the scope that lost most: misses, or lost cycles, in 1,000  */
+                                /* instructions                                                   */
+    double      ipc;            /* of that scope itself                                           */
+    const char *in;             /* its name, never freed; "": no scope lost any                   */
+} perf_lost;
+
+/* What the processor has counted in the unit, of all threads (perf_counters.h, PERF_COUNTERS=1). */
+typedef struct perf_counted {
+    uint64_t  calls;            /* of the unit, that were counted; 0: fewer than 8, the rest is 0 */
+    uint64_t  scaled;           /* of these, counted for a part of their time and scaled up       */
+    double    ipc;              /* instructions a cycle, with all that it calls                   */
+    perf_lost lost[3];          /* to what PERF_BY_CACHE_MISSES, ..., PERF_BY_FRONT_END say       */
+} perf_counted;
+
+/* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
+ *   PERF_LOST_  how many causes counters tell
+ *   perf_host_time_, perf_host_evidence_  what the main thread waits for
+ *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
+ *   perf_by_words_  an answer in words, and what usually helps
+ *   PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_  forms of it             */
+
+typedef struct perf_evidence_ {
+    double share[PERF_BY_ALL_]; /* of the part's time, at least; CPU negative: not known          */
+    double busy;                /* of a device, of that time; negative: none                      */
+    double copies;              /* of its busy time: copying                                      */
+    double starved;             /* of the part's time: the device had nothing to do               */
+    int    measured;            /* 0: sums of scopes, may count twice; 1: times of the device; 2: of
+                                 * all its work, also without marks                               */
+    struct perf_tree_ *tree;    /* asked for: what the processor counted below node `unit`; NULL: */
+    uint32_t     unit;          /* nothing                                                        */
+    perf_counted counted;       /* the answer                                                     */
+    uint32_t     lost_in[3];    /* node of each counted.lost[]; 0: none                           */
+    double       lost_there[3]; /* of the unit's cycles: lost in that node alone                  */
+} perf_evidence_;
+
+enum { PERF_LOST_ = 3 };        /* causes: from PERF_BY_CACHE_MISSES on                           */
+
+/* What perf_registry_.put_diagnosis writes. */
+enum { PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_ };
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* What is said of a bound, or with advice 1 what usually helps. */
+PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
+{
+    static const char *const words[PERF_BY_ALL_][2] = {
+        {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
+        {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
+        {"locks", "hold it for less, split it, or give each thread data of its own"},
+        {"no processor", "fewer threads than processors, or a machine that others leave alone"},
+        {"memory", "reuse buffers, allocate once before the loop, use larger pages"},
+        {"cpu", "a better algorithm first, then data layout, vectors, threads"},
+        {"device", "a faster kernel: look at it with the device's own profiler"},
+        {"copies", "copy less, from pinned memory, beside kernels of another stream"},
+        {"syncs", "wait once a unit, not after each piece of work"},
+        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"},
+        {"cache misses", "smaller data, used in the order in which it lies, in blocks that fit"},
+        {"branch misses", "sort the data, compute both sides and select, or let a table decide"},
+        {"front end", "less code in the loop, fewer copies of it; a profile-guided build"}};
+
+    if (PERF_CAST_(unsigned, bound) >= PERF_BY_ALL_)
+        bound = PERF_BY_UNKNOWN;
+    return words[bound][advice];
+}
+
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
+{
+    return perf_by_words_(bound, 0);
+}
+
+/* Does the name of a wait speak of a lock, not of a block or a clock? */
+PERF_COLD_FN_ int perf_of_lock_(const char *name)
+{
+    const char *lock = PERF_LIBC_(strstr)(name, "lock");
+
+    if (lock && (lock == name || !PERF_LIBC_(strchr)("bcBC", lock[-1])))
+        return 1;
+    return PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
+           PERF_LIBC_(strstr)(name, "arrier");
+}
+
+/* What the time that a scope spends in itself is evidence of. */
+PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
+{
+    const char *text = name->site.name;
+
+    if (name->kind == PERF_KIND_SYNC_)
+        return PERF_BY_SYNCS;
+    if (name->kind == PERF_KIND_WAIT_)
+        return perf_of_lock_(text) ? PERF_BY_LOCKS : PERF_BY_DATA;
+    if (PERF_LIBC_(strstr)(text, "alloc") || PERF_LIBC_(strstr)(text, "free("))
+        return PERF_BY_MEMORY;
+    return PERF_BY_CPU;
+}
+
+typedef struct perf_host_time_ {        /* of the main thread's scopes themselves, in ticks       */
+    uint64_t    self[PERF_BY_ALL_];     /* by what it is evidence of                              */
+    uint64_t    all, most;              /* most: of the scope that waits longest for data, ...    */
+    const char *where;                  /* ... and its name                                       */
+} perf_host_time_;
+
+/* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
+PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
+{
+    perf_recorder_ *t, *main = PERF_NULL_;
+    perf_cell_     *first, *c;
+    uint32_t        i;
+
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
+            main = t;
+    for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
+        perf_name_   *name = PERF_ACQ_(&r->names)[i];
+        perf_bound_by by = perf_kind_bound_(name);
+        uint64_t      self = 0;
+        if (!PERF_KIND_HOST_(name->kind))
+            continue;
+        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
+            self += perf_cell_self_(c);
+        m->all += self;
+        m->self[by] += self;
+        if (by == PERF_BY_DATA && self > m->most) {
+            m->most = self;
+            m->where = name->site.name;
+        }
+    }
+    for (i = 0; i < PERF_BY_ALL_ && m->all; i++)
+        e->share[i] = PERF_CAST_(double, m->self[i]) / PERF_CAST_(double, m->all);
+    e->share[PERF_BY_CPU] = -1;                 /* in scopes that do not wait: not known to run   */
+    return m->all > 0;
+}
+
+#define PERF_BOUND_SHARE_ 0.3   /* of the time: from here on a wait is worth a look first         */
+#define PERF_BOUND_BUSY_  0.8   /* a device that is at work for so much bounds what it works for  */
+
+/* The largest share of at least PERF_BOUND_SHARE_, the processor's left out. */
+PERF_COLD_FN_ perf_bound_by perf_bound_most_(const perf_evidence_ *e)
+{
+    int    best = PERF_BY_UNKNOWN, i;
+    double most = PERF_BOUND_SHARE_;
+
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
+        if (i != PERF_BY_CPU && e->share[i] >= most) {
+            best = i;
+            most = e->share[i];
+        }
+    return PERF_CAST_(perf_bound_by, best);
+}
+
+/* What the processor's time goes to: the cause that has cost most, of those beyond their threshold
+ * in pmcstudy(8); without counters, or where nothing is beyond it, CPU.                          */
+PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *e)
+{
+    static const double least[PERF_LOST_] = {0.2, 0.2, 0.15};
+    double              most = 0;
+    int                 best = PERF_BY_CPU, i;
+
+    for (i = 0; i < PERF_LOST_ && e->counted.calls; i++)
+        if (e->counted.lost[i].share >= least[i] && e->counted.lost[i].share > most) {
+            best = PERF_BY_CACHE_MISSES + i;
+            most = e->counted.lost[i].share;
+        }
+    return PERF_CAST_(perf_bound_by, best);
+}
+
+/* The decision: the one of the whole library. */
+PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *e)
+{
+    const perf_bound_by most = perf_bound_most_(e), work = e->copies > 0.5 ? PERF_BY_COPIES
+                                                                           : PERF_BY_DEVICE;
+    const int idles = e->starved >= e->busy;    /* more than it works                             */
+    const int host_works = e->share[PERF_BY_CPU] >= 0.5 || e->share[PERF_BY_CPU] < 0;
+
+    if (most != PERF_BY_UNKNOWN && most != PERF_BY_SYNCS)
+        return most;
+    if (e->measured && e->busy >= PERF_BOUND_BUSY_)
+        return work;
+    if (most == PERF_BY_SYNCS && !idles && e->busy >= e->share[PERF_BY_SYNCS] / 2)
+        return work;
+    if (most == PERF_BY_SYNCS)
+        return PERF_BY_SYNCS;
+    if (e->busy >= 0 && host_works && e->starved >= (1 - e->busy) / 2)
+        return PERF_BY_LAUNCHES;
+    return e->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(e) : PERF_BY_UNKNOWN;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_BOUND_H */
+/* ==== perf_report.h, continued ==== */
+/* ==== perf_chrome.h ==== */
+/* perf_chrome.h - the trace of all threads as Chrome JSON.
+ *
+ *     perf_trace_save("trace.json");               // open it in https://ui.perfetto.dev
+ *
+ * Sections (search for ">>"):  trace  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CHROME_H
+#define PERF_CHROME_H
+
+/* ==== perf_events.h ==== */
+/* perf_events.h - what happened when: copies of the rings of events.
+ *
+ * For the library itself: traces and the diagnosis read them, one copy for each thread.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_EVENTS_H
+#define PERF_EVENTS_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ * Memory that is returned is PERF_FREE'd by the caller; perf_events_each_ takes a lock.
+ *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
+ *   perf_zone_, perf_zone_at_  one event, decoded; perf_seen_, perf_remark_read_  an instant
+ *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
+    double   value;
+    char     text[64];
+} perf_seen_;
+
+/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
+ * read.  Returns how many entries it has; 0: there is none.                                      */
+PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
+{
+    uint32_t n = 0;
+
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
+        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
+        return 0;
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
+    m->name = PERF_CAST_(uint32_t, e->what >> 8);
+    m->value = perf_from_bits_(e->start);
+    do
+        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
+           (e[n].what & 0xff) == PERF_REMARK_REST_);
+    m->text[sizeof m->text - 1] = '\0';
+    return n;
+}
+
+/* A thread's events as they were at one moment, newest first. */
+typedef struct perf_events_ {
+    perf_event_ *event;
+    uint64_t     count;
+    uint64_t     thread, number;
+    const char  *name;
+    const uint32_t *value;      /* of perf_events_values_; NULL: there are none                   */
+} perf_events_;
+
+/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
+typedef struct perf_zone_ {
+    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
+    uint32_t name, kind, depth;
+    uint64_t remarks;                   /* index of its number or text; *i is behind it           */
+} perf_zone_;
+
+PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
+                                  perf_zone_ *z)
+{
+    uint64_t at = (*i)++, what = e->event[at].what;
+
+    z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
+    z->depth = PERF_CAST_(uint32_t, what >> 56);
+    z->start = e->event[at].start;
+    z->length = what & PERF_EVENT_MORE_;
+    z->extra = 0;
+    if (!z->name || z->name >= PERF_ACQ_(&r->count))
+        return 0;
+    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
+    if (z->length == PERF_EVENT_MORE_) {
+        if (at + 1 >= e->count || e->event[at + 1].what)
+            return 0;                           /* its first half has been overwritten            */
+        *i = at + 2;
+        z->length = e->event[at + 1].start;
+    }
+    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
+        if (at + 2 >= e->count || e->event[at + 2].what)
+            return 0;
+        z->extra = e->event[at + 2].start;
+        *i = at + 3;
+    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
+        z->extra = z->length;
+        z->length = 0;
+    }
+    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
+        if (!PERF_EVENT_PART_(e->event[*i].what))
+            break;
+    return 1;
+}
+
+/* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
+PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                                    uint64_t head, uint64_t n)
+{
+    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
+
+    for (i = 0; i < n; i += sizeof(perf_event_)) {
+        perf_event_ *from = &t->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
+        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
+        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
+    }
+    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
+    if (t != PERF_SELF_ && now != head)
+        now += 9 * sizeof(perf_event_);         /* a call's stores                                */
+    if (now - head > room)
+        n = 0;
+    else if (n > room - (now - head))
+        n = room - (now - head);
+    e->count = n / sizeof(perf_event_);
+}
+
+/* Links remarks (numbers and texts) to the scope that they stand in: value[scope] is its first
+ * remark, value[remark] the next, 0 the end; value[instant] = 1: linked.  An instant is not linked
+ * if its scope is no longer in the ring, has a newer remark of that name, or 16 already.
+ * room: a number for each entry; NULL: none is linked.  Hot, or its callers would be cold.       */
+#define PERF_REMARKS_MOST_ 16u
+PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
+{
+    uint64_t   i, at, from[256];        /* by depth: begin of the latest scope, ...               */
+    uint32_t   scope[256], *first;      /* ... and its entry                                      */
+    uint32_t   other, linked;
+    perf_zone_ z;
+
+    for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
+    }
+    e->value = PERF_NULL_;
+    if (i == e->count || !room)
+        return;
+    e->value = room;
+    PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
+    PERF_LIBC_(memset)(scope, 255, sizeof scope);
+    for (i = at = 0; i < e->count; at = i) {
+        if (!perf_zone_at_(e, &i, r, &z))
+            continue;
+        if (PERF_KIND_SLICE_(z.kind)) {
+            from[z.depth] = z.start;
+            scope[z.depth] = PERF_CAST_(uint32_t, at);
+            continue;
+        }
+        if (z.kind != PERF_KIND_INSTANT_ || z.remarks >= i || !z.depth)
+            continue;
+        if (scope[z.depth] >= at || z.start < from[z.depth])
+            continue;                           /* its scope is not here                          */
+        first = &room[scope[z.depth]];
+        linked = 0;
+        for (other = *first; other; other = room[other]) {
+            if (e->event[other].what == e->event[z.remarks].what)
+                break;                          /* a newer one of that name                       */
+            linked++;
+        }
+        if (other || linked >= PERF_REMARKS_MOST_)
+            continue;
+        room[z.remarks] = *first;
+        *first = PERF_CAST_(uint32_t, z.remarks);
+        room[at] = 1;
+    }
+}
+
+/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
+PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
+                                    void *with)
+{
+    perf_recorder_ *t;
+    char           *at, *end, name[sizeof t->name];
+    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
+    int             whole = 1;
+
+    if (!perf_lock_(r))
+        return 0;
+    r->reading++;                               /* a reset keeps off `retired`                    */
+    perf_unlock_(r);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
+        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
+        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
+        head = PERF_ACQ_(&t->ring_head);
+        n = head - PERF_GET_(&t->ring_lost);
+        if (n > room)
+            n = room;
+        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+            n = 0;
+        if (n)
+            e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
+        if (e.event)
+            perf_events_read_(&e, r, t, head, n);
+        perf_unlock_(r);
+        use(with, &e);
+        whole &= e.event || !n;
+        PERF_FREE(e.event);
+    }
+    (void)perf_lock_(r);
+    at = r->retired;
+    end = at ? at + r->retired_bytes : at;
+    perf_unlock_(r);
+    while (at != end) {
+        perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
+        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
+                            old->number, old->name, PERF_NULL_};
+        at = PERF_PTR_(char *, e.event + e.count);
+        use(with, &e);
+    }
+    (void)perf_lock_(r);
+    r->reading--;
+    perf_unlock_(r);
+    return whole;
+}
+
+/* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
+ * between them, so that rounding never moves a scope out of the one around it.                   */
+typedef struct perf_epoch_ {
+    uint64_t                  ticks, ns;
+    double                    tick_ns;
+    const struct perf_epoch_ *older;            /* for times before `ticks`; NULL: this one       */
+} perf_epoch_;
+
+PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
+{
+    perf_epoch_ e = {r->clock ? r->made.ns : r->made.ticks, r->made.ns, perf_scope_tick_ns_(r),
+                     PERF_NULL_};
+
+    return e;
+}
+
+PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
+{
+    int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
+    double  ns;
+
+    while (since < 0 && e->older) {
+        e = e->older;
+        since = PERF_CAST_(int64_t, ticks - e->ticks);
+    }
+    ns = PERF_CAST_(double, since) * e->tick_ns;
+    return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_EVENTS_H */
+/* ==== perf_chrome.h, continued ==== */
+
+PERF_BEGIN_DECLS
+
+/* >>trace -------------------------------------------------------------------------------------
+ * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
+
+/* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
+ * file appears whole or not at all (written beside, then renamed; devices are written directly).
+ * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
+ * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
+PERF_FN perf_status perf_trace_save(const char *path);
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+typedef struct perf_json_ {
+    perf_file_      file;
+    perf_registry_ *registry;
+    perf_epoch_     epoch;
+    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
+    uint32_t        names;
+} perf_json_;
+#define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
+#define PERF_WHERE_  64         /* room for `,"pid":1,"tid":2}`, the end of a record              */
+
+/* Numbers and texts of a scope, from index `at` of e on, as members of "args"; some: it is open.
+ * Returns whether it is open then.                                                               */
+PERF_COLD_FN_ int perf_json_values_(perf_json_ *j, perf_out_ *o, const perf_events_ *e, uint64_t at,
+                                    int some)
+{
+    perf_seen_ seen;
+
+    for (; at && o->len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
+        if (!perf_remark_read_(&e->event[at], e->count - at, &seen))
+            break;
+        perf_put_(o, some++ ? "," : ",\"args\":{");
+        perf_put_json_(o, PERF_ACQ_(&j->registry->names)[seen.name]->site.name);
+        perf_put_char_(o, ':');
+        if (seen.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(o, seen.text);
+        else if (perf_is_finite_(seen.value))
+            perf_put_fixed_(o, seen.value, 6);
+        else
+            perf_put_(o, "null");
+    }
+    return some;
+}
+
+/* A record up to its time: head, name, place in the source, the values in e from index `at` on (0:
+ * none), as far as there is room.  Returns its length.                                           */
+PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
+                                     const perf_site_ *site, const perf_events_ *e, uint64_t at)
+{
+    perf_out_ o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
+    int       args = site->file != PERF_NULL_;
+
+    perf_put_(&o, ",\n{\"ph\":\"");
+    perf_put_(&o, head);
+    perf_put_(&o, "\",\"name\":");
+    perf_put_json_(&o, site->name);
+    if (args) {
+        perf_put_(&o, ",\"args\":{\"source_file\":");
+        perf_put_json_(&o, site->file);
+        perf_put_(&o, ",\"source_line\":");
+        perf_put_u64_(&o, site->line & 0xffffff);
+    }
+    args = perf_json_values_(j, &o, e, at, args);
+    perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
+    return o.len;
+}
+
+/* An instant with its number or text, a counter's value, or one end of a span that may overlap. */
+PERF_COLD_FN_ void perf_json_point_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+                                    const char *where)
+{
+    perf_file_ *f = &j->file;
+    perf_site_  site = PERF_ACQ_(&j->registry->names)[z->name]->site;
+    double      value = perf_from_bits_(z->extra);
+    perf_out_   o;
+
+    if (z->kind == PERF_KIND_INSTANT_) {
+        f->p += perf_json_head_(j, f->p, "i\",\"s\":\"t", &site, e, z->remarks);
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
+    } else {
+        site.file = PERF_NULL_;                 /* its args are its value                         */
+        f->p += perf_json_head_(j, f->p, "C", &site, e, 0);
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
+        o = perf_file_out_(f);
+        perf_put_(&o, ",\"args\":{\"value\":");
+        if (perf_is_finite_(value))
+            perf_put_fixed_(&o, value, 6);
+        else
+            perf_put_(&o, "null");
+        perf_put_char_(&o, '}');
+        perf_file_wrote_(f, &o);
+    }
+    perf_file_put_(f, where);
+}
+
+/* Both ends of a span that may overlap others. */
+PERF_COLD_FN_ void perf_json_span_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+                                   const char *where)
+{
+    static const char *const head[2] = {"b\",\"cat\":\"async", "e\",\"cat\":\"async"};
+    perf_file_   *f = &j->file;
+    perf_site_    site = PERF_ACQ_(&j->registry->names)[z->name]->site;
+    const uint64_t at[2] = {z->start, z->start + z->length};
+    int            i;
+
+    for (i = 0; i < 2; i++) {
+        f->p += perf_json_head_(j, f->p, head[i], &site, e, 0);
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, at[i]));
+        perf_file_put_(f, ",\"id\":\"");
+        f->p = perf_digits_(f->p, z->extra);
+        perf_file_put_(f, "\"");
+        perf_file_put_(f, where);
+        site.file = PERF_NULL_;                 /* the begin has said it                          */
+    }
+}
+
+/* A scope; value: the index of its first number or text, 0: none. */
+PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
+                                   uint32_t value, const perf_out_ *where)
+{
+    perf_file_    *f = &j->file;
+    const char    *prefix = j->prefix + PERF_CAST_(size_t, z->name) * PERF_PREFIX_;
+    const uint64_t start = perf_epoch_ns_(&j->epoch, z->start);
+    const uint64_t end = perf_epoch_ns_(&j->epoch, z->start + z->length);
+
+    if (z->name < j->names && *prefix && !value) {
+        PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
+        f->p += PERF_CAST_(unsigned char, *prefix);
+    } else {
+        f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z->name]->site, e,
+                                value);
+    }
+    f->p = perf_digits_us_(f->p, start);
+    PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
+    f->p = perf_digits_us_(f->p + 7, end - start);
+    PERF_LIBC_(memcpy)(f->p, where->p, PERF_WHERE_);
+    f->p += where->len;
+}
+
+/* The events of one thread, newest first: a scope then comes before those inside it, and viewers
+ * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
+ * functions call it, and would use slow divisions to save space.                                 */
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
+{
+    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_  *f = &j->file;
+    perf_events_ copy = *events, *e = &copy;
+    char         where[PERF_WHERE_];
+    perf_out_    w = perf_out_open_(where, sizeof where);
+    perf_zone_   z;
+    uint64_t     i = 0, at;
+    uint32_t     value, *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
+                            PERF_CAST_(size_t, e->count) * sizeof *room + 1));
+
+    perf_put_(&w, ",\"pid\":");
+    perf_put_u64_(&w, PERF_GET_(&j->registry->process));
+    perf_put_(&w, ",\"tid\":");
+    perf_put_u64_(&w, e->thread);
+    perf_put_char_(&w, '}');
+    if (e->name[0]) {
+        perf_out_ o = perf_file_out_(f);
+        perf_put_(&o, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
+        perf_put_json_(&o, e->name);
+        perf_put_char_(&o, '}');
+        perf_put_(&o, where);
+        perf_file_wrote_(f, &o);
+    }
+    perf_events_values_(e, j->registry, room);
+    for (at = 0; i < e->count; at = i) {
+        value = e->value ? e->value[at] : 0;
+        if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
+            continue;
+        if (f->p > f->limit)
+            perf_file_flush_(f);
+        if (PERF_KIND_SLICE_(z.kind))
+            perf_json_slice_(j, &z, e, value, &w);
+        else if (z.kind == PERF_KIND_ASYNC_)
+            perf_json_span_(j, &z, e, where);
+        else
+            perf_json_point_(j, &z, e, where);
+    }
+    PERF_FREE(room);
+}
+
+/* Records of scopes up to their time, for all names that are short enough. */
+PERF_COLD_FN_ void perf_json_prefixes_(perf_json_ *j)
+{
+    perf_file_ *f = &j->file;
+    uint32_t    id;
+
+    for (id = 1; id < j->names; id++) {
+        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
+                                   PERF_NULL_, 0);
+        to[0] = '\0';
+        if (n < PERF_PREFIX_)
+            to[0] = PERF_CAST_(char, n);
+        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
+    }
+}
+
+/* Writes everything of the process to an open file. */
+PERF_COLD_FN_ void perf_json_write_(void *with)
+{
+    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_  *f = &j->file;
+    perf_losses_ l = perf_losses_sum_(j->registry);
+    perf_out_    o;
+
+    perf_json_prefixes_(j);
+    o = perf_file_out_(f);
+    perf_put_(&o, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
+    perf_put_u64_(&o, l.n[PERF_LOSS_OVERWRITTEN_]);
+    perf_put_(&o, ",\"uncounted_scopes\":");
+    perf_put_u64_(&o, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]);
+    perf_put_(&o, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
+                  "\"labels\":\"perf.h\"},\"pid\":");
+    perf_put_u64_(&o, PERF_GET_(&j->registry->process));
+    perf_put_char_(&o, '}');
+    perf_file_wrote_(f, &o);
+    if (!perf_events_each_(j->registry, perf_json_thread_, j))
+        f->failed = 1;
+    perf_file_put_(f, "\n]}\n");
+    perf_file_flush_(f);
+}
+
+PERF_FN perf_status perf_trace_save(const char *path)
+{
+    perf_json_  j = PERF_ZERO;
+    perf_status status;
+
+    j.registry = perf_registry_read_();
+    if (!j.registry)
+        return PERF_ENOMEM;
+    perf_sources_collect_(j.registry);
+    j.epoch = perf_epoch_of_(j.registry);
+    j.names = PERF_ACQ_(&j.registry->count);
+    j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
+    if (!j.prefix)
+        return PERF_ENOMEM;
+    status = perf_file_save_(path, &j.file, perf_json_write_, &j);
+    PERF_FREE(j.prefix);
+    return status;
+}
+
+#if PERF_DISABLE
+#define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_CHROME_H */
+/* ==== perf_report.h, continued ==== */
+/* ==== perf_loop_rows.h ==== */
+/* perf_loop_rows.h - what loops have found: their list, rows of the report, sentences.
+ *
+ *     perf_put_loop_(&out, loop);                  // "  copy 4 KiB      12.3 ns [12.2, 12.4]"
+ *
+ * For the library itself.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_LOOP_ROWS_H
+#define PERF_LOOP_ROWS_H
+
 
 PERF_BEGIN_DECLS
 
@@ -15193,152 +15348,16 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use ---------------------------------------------------------
  *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
- *   perf_loop_state_, perf_loop_arm_  a loop, its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
  *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_bench_failed_      ends it, as its body says that it has failed, and why
- *   s->counted, s->counters slices beside the timed ones, see perf_loop_state_; PERF_LOOP_START_
- *                           the phase before the first slice
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-/* ---- timing a slice ----
- *
- * By the wall's clock; slices that outlast a scheduler's turn by the processor time of this thread
- * and of the whole process as well.                                                              */
-
-enum { PERF_BY_WALL_, PERF_BY_THREAD_, PERF_BY_PROCESS_, PERF_CLOCKS_ };
-
-typedef struct perf_timer_ {
-    uint64_t    began;
-    uint64_t    at[PERF_CLOCKS_];       /* readings at the start of the slice                     */
-    uint64_t    paused_at[PERF_CLOCKS_];
-    double      paused_ns[PERF_CLOCKS_];    /* of this slice                                      */
-    double      overhead_ns[PERF_CLOCKS_];  /* what an empty slice shows                          */
-    double      ns[PERF_CLOCKS_];       /* the last slice                                         */
-    double      wall_ns, waited_ns;     /* over the slices that all clocks saw: wall, wall beyond */
-    double      others_ns;              /* the thread's time, the process's beyond the thread's   */
-    double      tick_ns;
-    double      least_ns;               /* the shortest slice that took any time; 0: none yet     */
-    double      spent_ns;               /* in slices so far                                       */
-    int         clocks;                 /* 1: the wall's alone; 3                                 */
-    int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
-    int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
-    int         paused;
-    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
-    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
-    int         backwards, unresumed;
-    int         pauses;                 /* of this slice                                          */
-    int         pause_known;            /* for so many clocks is it known what a pause costs      */
-    double      pause_ns[PERF_CLOCKS_]; /* what a pause and its resume show beside what they hide */
-    double      pause_doubt_ns;         /* by so much more or less, as the work around them is    */
-} perf_timer_;
-
-#define PERF_RACE_MOST_       64
-#define PERF_OWED_            16        /* the latest longer leads, by what they took             */
-
-/* One arm: a bench has one, an A/B loop two, a race up to 64. */
-typedef struct perf_loop_arm_ {
-    uint64_t      batch;                /* iterations per slice                                   */
-    uint64_t      runs;                 /* iterations so far                                      */
-    double        fastest;              /* of the readings at this batch, ns a slice              */
-    double        first_ns;
-    double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
-    uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
-    double        forced;               /* switches in them that the body did not ask for         */
-    double        doubt_ns;             /* of a slice, by the pauses in it                        */
-    int           readings;             /* at this batch                                          */
-    int           steady;               /* the batch is chosen                                    */
-    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
-    double       *cpu;                  /* likewise by processor time                             */
-    size_t        count;
-    double        pending[2];           /* ns, cpu: of the round under way                        */
-                                        /* against variant 0, of the other variants:              */
-    perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
-    uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
-    uint64_t      lead_runs;
-    double        owed[PERF_OWED_];     /* what longer leads took an iteration, over the counted  */
-                                        /* slice after them, less 1; where another arm ran before */
-    size_t        owed_count;
-    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
-    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
-} perf_loop_arm_;
-
-struct perf_loop_state_;
-
-/* How slices are run and timed: by the host's clocks below; a device's loop has an engine of its
- * own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once for each slice.
- *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
- *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
- *           `now` is the wall's clock, read before anything else
- *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with s->status
- * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
-typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *s, int arm);
-    int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *s);
-    int    (*grown)(struct perf_loop_state_ *s);
-} perf_filling_;
-
-/* A loop of any kind. */
-typedef struct perf_loop_state_ {
-    perf_loop_       loop;              /* first: the list is of these                            */
-    perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
-    perf_ab_opts     ask;
-    perf_timer_      timer;
-    const perf_filling_ *fill;          /* how a slice is timed                                   */
-    void            *own;               /* of the filling                                         */
-    perf_loop_arm_  *arm;               /* [variants]                                             */
-    perf_race_entry *entry;             /* [variants]                                             */
-    unsigned char   *first;             /* [rounds] the variant that began the round              */
-    double          *logs;              /* [rounds] room for log ratios                           */
-    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
-                                        /* 1: stop                                                */
-                                        /* after the timed slices: the next one that counts, as   */
-                                        /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
-    uint64_t       (*counted)(struct perf_loop_state_ *);
-    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
-    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
-    uint64_t         coin;
-    int              variants, running; /* running: 1 when one is forced                          */
-    int              forced;            /* the variant, or -1                                     */
-    int              phase, at, left_to_warm, typical;
-    unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
-    double          *when;              /* [rounds] ns in slices until its end                    */
-    size_t           look_at;           /* rounds at which to look at the answer again            */
-    size_t           kept_at, leads_left;       /* leads_left: slices before the counted one      */
-    size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
-    double           lead_ns;           /* the lead that each slice has; 0: none                  */
-    double           round_lead_ns;     /* of this round                                          */
-    double           longer_ns;         /* spent in rounds with longer leads                      */
-    double           round_ns;          /* the last round, with what is not timed                 */
-    uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
-    int              longer;            /* 1: this round has longer leads                         */
-    int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
-    int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
-    int              few_longer;        /* 1: an answer waits for more of them                    */
-    int              control_rounds, restarts;
-    int              kept_by;           /* see perf_loop_by_                                      */
-    int              hurry;             /* 1: no time to find a batch; the first round tells      */
-    int              last;              /* the arm that ran                                       */
-    const char      *refused;           /* the option that cannot be meant, or NULL               */
-    const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
-    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
-    perf_status      status;
-    perf_accuracy    seen;
-    uint32_t         warnings;
-    perf_result      result;            /* of its kind                                            */
-    perf_ab_result   ab;
-    perf_race_result race;
-} perf_loop_state_;
-
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* ---- timing a slice ---- */
 
 /* Returns 1, hidden from gcc, which takes who always calls a cold function for cold, too, up to the
  * user's loop.                                                                                   */

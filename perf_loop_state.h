@@ -1,0 +1,156 @@
+/* perf_loop_state.h - what does a loop keep while it runs? its clocks, arms, rounds: types only.
+ *
+ *     #include "perf_loop.h"                   // has what works with them; never this one alone
+ *
+ * The host's loops and those of a device keep the same, each with a filling that times its slices.
+ * Sections (search for ">>"):  internal
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_LOOP_STATE_H
+#define PERF_LOOP_STATE_H
+
+#include "perf_bench.h"
+#include "perf_registry.h"
+#include "perf_stats.h"
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use: all of it -------------------------------------------- */
+
+/* Slices are timed by the wall's clock; those that outlast a scheduler's turn by the processor time
+ * of this thread and of the whole process as well.                                               */
+enum { PERF_BY_WALL_, PERF_BY_THREAD_, PERF_BY_PROCESS_, PERF_CLOCKS_ };
+
+typedef struct perf_timer_ {
+    uint64_t    began;
+    uint64_t    at[PERF_CLOCKS_];       /* readings at the start of the slice                     */
+    uint64_t    paused_at[PERF_CLOCKS_];
+    double      paused_ns[PERF_CLOCKS_];    /* of this slice                                      */
+    double      overhead_ns[PERF_CLOCKS_];  /* what an empty slice shows                          */
+    double      ns[PERF_CLOCKS_];       /* the last slice                                         */
+    double      wall_ns, waited_ns;     /* over the slices that all clocks saw: wall, wall beyond */
+    double      others_ns;              /* the thread's time, the process's beyond the thread's   */
+    double      tick_ns;
+    double      least_ns;               /* the shortest slice that took any time; 0: none yet     */
+    double      spent_ns;               /* in slices so far                                       */
+    int         clocks;                 /* 1: the wall's alone; 3                                 */
+    int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
+    int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
+    int         paused;
+    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
+    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
+    int         backwards, unresumed;
+    int         pauses;                 /* of this slice                                          */
+    int         pause_known;            /* for so many clocks is it known what a pause costs      */
+    double      pause_ns[PERF_CLOCKS_]; /* what a pause and its resume show beside what they hide */
+    double      pause_doubt_ns;         /* by so much more or less, as the work around them is    */
+} perf_timer_;
+
+enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
+       PERF_OWED_ = 16 };               /* the latest longer leads, by what they took             */
+
+/* One arm: a bench has one, an A/B loop two, a race up to 64. */
+typedef struct perf_loop_arm_ {
+    uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      runs;                 /* iterations so far                                      */
+    double        fastest;              /* of the readings at this batch, ns a slice              */
+    double        first_ns;
+    double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
+    uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    double        forced;               /* switches in them that the body did not ask for         */
+    double        doubt_ns;             /* of a slice, by the pauses in it                        */
+    int           readings;             /* at this batch                                          */
+    int           steady;               /* the batch is chosen                                    */
+    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
+    double       *cpu;                  /* likewise by processor time                             */
+    size_t        count;
+    double        pending[2];           /* ns, cpu: of the round under way                        */
+                                        /* against variant 0, of the other variants:              */
+    perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
+    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
+    uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
+    uint64_t      lead_runs;
+    double        owed[PERF_OWED_];     /* what longer leads took an iteration, over the counted  */
+                                        /* slice after them, less 1; where another arm ran before */
+    size_t        owed_count;
+    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
+    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
+} perf_loop_arm_;
+
+struct perf_loop_state_;
+
+/* How slices are run and timed: by the host's clocks (perf_loop.h); a device's loop has an engine
+ * of its own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
+ *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with s->status
+ * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *s, int arm);
+    int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *s);
+    int    (*grown)(struct perf_loop_state_ *s);
+} perf_filling_;
+
+/* A loop of any kind. */
+typedef struct perf_loop_state_ {
+    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
+    perf_ab_opts     ask;
+    perf_timer_      timer;
+    const perf_filling_ *fill;          /* how a slice is timed                                   */
+    void            *own;               /* of the filling                                         */
+    perf_loop_arm_  *arm;               /* [variants]                                             */
+    perf_race_entry *entry;             /* [variants]                                             */
+    unsigned char   *first;             /* [rounds] the variant that began the round              */
+    double          *logs;              /* [rounds] room for log ratios                           */
+    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
+                                        /* 1: stop                                                */
+                                        /* after the timed slices: the next one that counts, as   */
+                                        /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
+    uint64_t       (*counted)(struct perf_loop_state_ *);
+    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
+    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
+    uint64_t         coin;
+    int              variants, running; /* running: 1 when one is forced                          */
+    int              forced;            /* the variant, or -1                                     */
+    int              phase, at, left_to_warm, typical;
+    unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
+    double          *when;              /* [rounds] ns in slices until its end                    */
+    size_t           look_at;           /* rounds at which to look at the answer again            */
+    size_t           kept_at, leads_left;       /* leads_left: slices before the counted one      */
+    size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
+    double           lead_ns;           /* the lead that each slice has; 0: none                  */
+    double           round_lead_ns;     /* of this round                                          */
+    double           longer_ns;         /* spent in rounds with longer leads                      */
+    double           round_ns;          /* the last round, with what is not timed                 */
+    uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
+    int              longer;            /* 1: this round has longer leads                         */
+    int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
+    int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
+    int              few_longer;        /* 1: an answer waits for more of them                    */
+    int              control_rounds, restarts;
+    int              kept_by;           /* see perf_loop_by_                                      */
+    int              hurry;             /* 1: no time to find a batch; the first round tells      */
+    int              last;              /* the arm that ran                                       */
+    const char      *refused;           /* the option that cannot be meant, or NULL               */
+    const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
+    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
+    perf_status      status;
+    perf_accuracy    seen;
+    uint32_t         warnings;
+    perf_result      result;            /* of its kind                                            */
+    perf_ab_result   ab;
+    perf_race_result race;
+} perf_loop_state_;
+
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
+       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+
+PERF_END_DECLS
+
+#if !PERF_ONE_CORE_
+#include "perf_loop.h"          /* see perf_bench.h                                               */
+#endif
+#endif /* PERF_LOOP_STATE_H */
