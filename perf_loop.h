@@ -31,7 +31,7 @@ PERF_BEGIN_DECLS
  *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
- *   perf_bench_failed_      ends it, as its body says that it has failed, and why
+ *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -1090,7 +1090,7 @@ PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
     (void)perf_loop_stop_(s, PERF_EINVAL);
 }
 
-/* ---- bench ---- */
+/* ---- what a body tells its bench: a failure, rates, numbers ---- */
 
 /* The state of a bench loop; NULL: it is none. */
 PERF_FN perf_loop_state_ *perf_bench_state_(const perf_loop *l)
@@ -1111,6 +1111,64 @@ PERF_FN void perf_bench_failed_(perf_loop *l, const char *why)
     s->loop.note = why;
     l->left = 0;
 }
+
+/* Is it a rate, or 0? */
+PERF_FN int perf_told_is_rate_(double x)
+{
+    return x >= 0.0 && x <= 1e30;
+}
+
+PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
+{
+    perf_loop_state_ *s = perf_bench_state_(l);
+
+    if (!s)
+        return;
+    if (!perf_told_is_rate_(bytes)) {
+        perf_bench_failed_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+        return;
+    }
+    if (!perf_told_is_rate_(items)) {
+        perf_bench_failed_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
+        return;
+    }
+    s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
+    s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
+}
+
+/* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
+PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
+{
+    perf_out_ out;
+    int       i = 0;
+
+    if (!name || !*name)
+        name = "(unnamed)";
+    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+           PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
+        i++;
+    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
+        return PERF_NULL_;
+    out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
+    perf_put_(&out, name);
+    return &loop->value[i];
+}
+
+PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
+{
+    perf_loop_state_ *s = perf_bench_state_(l);
+    double           *place;
+
+    if (!s)
+        return;
+    place = perf_told_place_(&s->loop, name);
+    if (place)
+        *place = value;
+    else
+        perf_bench_failed_(l, "perf_bench_counter: more than 16 names");
+}
+
+/* ---- bench ---- */
 
 PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
 {
@@ -2305,6 +2363,24 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
     perf_put_(&o, name);
 }
 
+PERF_FN void perf_worse_(double *worst, double seen)
+{
+    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
+        *worst = perf_is_nan_(*worst) ? *worst : seen;
+}
+
+PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
+{
+    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
+    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
+        return;
+    perf_worse_(&s->seen.max_abs, seen.max_abs);
+    perf_worse_(&s->seen.max_rel, seen.max_rel);
+    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
+    s->seen.compared += seen.compared;
+}
+
 /* ---- the engine for files that include perf_bench.h alone ---- */
 
 #if !PERF_DISABLE
@@ -2317,11 +2393,6 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, 
 /* What both engines begin with: size and version of the table, and two of its calls. */
 #define PERF_ENGINE_HEAD_(open)                                                                   \
     PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_
-
-/* What a body tells its loop: perf_told.h. */
-PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items);
-PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value);
-PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen);
 
 PERF_ENGINE_FN_(perf_bench_engine_get_)
 {
@@ -2346,6 +2417,4 @@ PERF_ENGINE_FN_(perf_race_engine_get_)
 #endif
 
 PERF_END_DECLS
-
-#include "perf_told.h"
 #endif /* PERF_LOOP_H */
