@@ -562,6 +562,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         if (n)
             s->r.quantum_ns = x[0];
     }
+    s->state->timer.tick_ns = s->r.quantum_ns;
     return 1;
 }
 
@@ -983,16 +984,6 @@ PERF_FN void perf_gpu_take_turns_(perf_gpu_loop_ *s)
     s->variant = s->state->variants - 1 - s->variant;
 }
 
-/* The log resolution of one pair. */
-PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
-{
-    double a = s->state->arm[0].fastest, b = s->state->arm[1].fastest;
-
-    if (!(a > 0.0) || !(b > 0.0))
-        return 0.0;
-    return perf_step_log_(s->r.quantum_ns / a, s->r.quantum_ns / b);
-}
-
 /* The most samples of an arm. */
 PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
 {
@@ -1022,7 +1013,6 @@ PERF_COLD_FN_ void perf_gpu_judge_round_(perf_gpu_loop_ *s, size_t most, double 
  * bets answer.                                                                                   */
 PERF_COLD_FN_ perf_decision perf_gpu_file_round_(perf_gpu_loop_ *s)
 {
-    perf_loop_arm_ *one = &s->state->arm[0], *other = &s->state->arm[1];
     perf_loop_arm_ *arm;
     int             i;
 
@@ -1032,7 +1022,8 @@ PERF_COLD_FN_ perf_decision perf_gpu_file_round_(perf_gpu_loop_ *s)
     }
     if (!s->state->typical)
         return PERF_INCONCLUSIVE;
-    return perf_seq_add(&other->seq[0], one->ns[one->count - 1], other->ns[other->count - 1]);
+    perf_race_bet_(s->state);
+    return s->state->arm[1].seq[0].decision;
 }
 
 /* A sample of each arm was filed; spent: of the time there is.  1: no more. */
@@ -1173,9 +1164,6 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_ended_(perf_gpu_loop_ *s)
         return n;
     if (s->variant < s->state->variants - 1)
         return s->state->arm[++s->variant].batch;
-    if (s->state->variants == 2)
-        (void)perf_seq_init(&s->state->arm[1].seq[0], &s->ab_opts.accept.rule,
-                            s->ab_opts.accept.confidence, perf_gpu_tick_(s));
     if ((s->r.opts.graph || s->own_graph) && perf_gpu_can_graph_(s))
         return perf_gpu_to_capture_(s, more);
     if (s->r.opts.graph)
@@ -1445,6 +1433,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     state->loop.note = s->note;
     state->look_at = 30;
     state->timer.began = perf_now();
+    state->timer.clocks = 1;
     if (!host && !o->profile)
         perf_loop_add_(&state->loop, arms, name);
     return s;
@@ -1524,6 +1513,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     if (!o.seed)
         o.seed = (s->state->timer.began ^ (perf_ticks() << 20)) | 1;
     s->ab_opts = o;
+    s->state->ask.accept = o.accept;
     s->state->coin = o.seed;
     s->state->typical = m == PERF_METRIC_PAIR;
     if (m >= PERF_METRIC_MEMORY || (s->state->typical && o.accept.rules > 1) ||
@@ -1817,29 +1807,6 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
     return r;
 }
 
-/* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
-PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
-{
-    perf_verdict  v = perf_verdict_start_(&s->ab_opts.accept);
-    size_t        k, n = s->state->arm[0].count;
-    perf_interval kept;
-
-    if (!n || v.status != PERF_OK)
-        return v;
-    if (!s->state->typical) {
-        s->ab_opts.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
-        return perf_compare_pairs(s->state->arm[0].ns, s->state->arm[1].ns, n, &s->ab_opts.accept);
-    }
-    for (k = 0; k < n; k++)
-        s->state->logs[k] = perf_log_(s->state->arm[1].ns[k]) - perf_log_(s->state->arm[0].ns[k]);
-    kept = perf_seq_interval(s->state->logs, n, s->ab_opts.accept.confidence);
-    kept = perf_widen_(kept, perf_gpu_tick_(s));
-    s->state->arm[1].seq[0].tick = perf_gpu_tick_(s);
-    v.pairs = n;
-    perf_pairs_judge_(&v, &s->state->arm[1].seq[0], kept, s->state->logs, n, &s->ab_opts.accept);
-    return v;
-}
-
 PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 {
     perf_gpu_loop_    *s = was.state;
@@ -1852,7 +1819,9 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
         return r;
     r.seconds = perf_since_(s->state->timer.began, perf_now()) * 1e-9;
     r.opts = s->ab_opts;
-    r.verdict = perf_gpu_verdict_(s);
+    if (!s->state->typical)
+        s->state->ask.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
+    r.verdict = perf_race_decide_(s->state, 1, s->state->arm[0].count);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
     r.status = r.baseline.status;

@@ -15347,6 +15347,8 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
+ *   perf_race_bet_          one more round is in the arms: the bets of `ask`, in arm[i].seq[]
+ *   perf_race_decide_       the verdict on variant i after n rounds, with nothing held against it
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
