@@ -258,25 +258,60 @@ typedef struct perf_gpu_loop_ {
     perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
     const perf_gpu_backend *t;
     perf_gpu_ab_opts ab_opts;
-    void            *stream, *ctx, *event[3], *module, *gate_kernel, *sweep_kernel;
-    perf_gpu_word_  *word, own_word;
-    uint64_t         word_address, scratch, scratch_bytes;
-    int              device, gate_off, timeouts_in_row, variant, second, phase;
-    int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              down, discard, busy, probed, probing, profiling, spoilt;
-    int              elsewhere;         /* work was seen on other streams of the context */
-    int              waited;            /* the program had an unread error when we came in */
-    int              own_graph, inside, on_stream, asked, calm, hot, persisting;
-    double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
-    uint64_t         host0, warm_began, block_began, shown;
-    uint64_t         multiprocessors;
-    perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    uint32_t         mhz_before, useless;       /* useless: why this round is */
     perf_gpu_arm_    arm[2];
-    size_t           again;             /* rounds that were repeated */
-    const char      *why;               /* more than the status says, or NULL */
     perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
+    const char      *why;               /* more than the status says, or NULL */
     char             note[360];
+    int              down;              /* the driver has shut down: nothing is called any more */
+    int              waited;            /* the program had an unread error when we came in */
+    int              profiling;         /* 1: between the profiler's start and stop */
+
+    /* Where the slices run. */
+    int              device;
+    void            *stream, *ctx;
+    void            *event[3];          /* before and after the body; of the whole context */
+    uint64_t         multiprocessors;
+    double           l2_bytes;
+    int              persisting;        /* 1: the program keeps lines in L2 */
+
+    /* The gate and the cold cache. */
+    void            *module, *gate_kernel, *sweep_kernel;
+    perf_gpu_word_  *word, own_word;
+    uint64_t         word_address;
+    int              gate_off, timeouts_in_row;
+    uint64_t         scratch, scratch_bytes;    /* what the sweep reads */
+    int              on_stream;         /* 1: it was allocated in the stream's order */
+
+    /* The slice under way, or the last. */
+    int              opened;            /* 1 timed, 2 captured; 0: none is under way */
+    int              variant;           /* the arm whose turn it is */
+    uint64_t         shown, host0;      /* its iterations; when the host began to enqueue them */
+    perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
+    double           idle;              /* ns that a slice shows at most with nothing in it */
+
+    /* What comes next. */
+    int              phase, second;     /* second: slices of this round that have ended */
+    int              discard;           /* slices to throw away, before the samples */
+    int              probing;           /* 1: this slice has PERF_GPU_PROBES_ launches */
+    uint32_t         useless;           /* why this round is */
+    int              hot;               /* throttled rounds in a row */
+    size_t           again;             /* rounds that were repeated */
+    int              own_graph;         /* 1: nobody asked for a graph, but it takes one */
+    int              inside;            /* 1: the events are in the graph */
+    int              spoilt;            /* 1: the graph under way lacks its first event */
+
+    /* The warm-up: blocks of 5 ms that have to agree. */
+    uint64_t         warm_began, block_began;
+    double           warm_limit;        /* ns that it may take */
+    double           block, block_before;       /* ns: the quickest slice of a block */
+    uint32_t         mhz_before;        /* at the end of the block before */
+    int              calm;              /* blocks in a row that agreed */
+
+    /* Other streams of the context, see perf_gpu_look_around_. */
+    int              probed, busy;      /* how often it was looked (8: no more), and was busy */
+    int              asked;             /* how often it was busy in front of the body */
+    double           quiet_ns;          /* what the question takes when it is quiet */
+    int              elsewhere;         /* work was seen on other streams */
 } perf_gpu_loop_;
 
 enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GPU_CAPTURE_,
