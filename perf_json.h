@@ -23,7 +23,7 @@ PERF_BEGIN_DECLS
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
  *   perf_member_real_, perf_member_whole_  write JSON
  *   perf_put_real_         a number with 12 digits as JSON has it
- *   perf_more_, perf_text_make_  room in a list that doubles; a text in memory, to be freed      */
+ *   perf_more_             room in a list that doubles                                           */
 
 /* >>private ------------------------------------------------------------------------------------ */
 
@@ -48,36 +48,6 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
     memcpy(list_, &more, sizeof more);
     *room = next;
     return 1;
-}
-
-/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made again if it
- * does not fit, or if it has grown because a thread was still writing samples.  NULL: *status says
- * why, PERF_ESTATE if it kept growing.                                                           */
-PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), const void *with,
-                                    size_t *len, perf_status *status)
-{
-    perf_out_ out;
-    size_t    room = 65536;
-    int       turn;
-
-    *len = 0;
-    for (turn = 0; turn < 5; turn++) {
-        char *text = PERF_CAST_(char *, PERF_MALLOC(room));
-        *status = PERF_ENOMEM;
-        if (!text)
-            return text;
-        *status = PERF_OK;
-        out = perf_out_open_(text, room);
-        put(&out, with);
-        if (out.len < out.cap) {
-            *len = out.len;
-            return text;
-        }
-        PERF_FREE(text);
-        room = out.len + 1;
-    }
-    *status = PERF_ESTATE;
-    return PERF_CAST_(char *, PERF_NULL_);
 }
 
 /* ---- numbers and JSON ---- */

@@ -1271,19 +1271,18 @@ PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
 /* The table of --compare.  On a screen with colours verdicts are green and red. */
 PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
 {
-    perf_status status;
-    size_t      len;
-    char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status);
-    perf_out_   screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
+    perf_out_ text = perf_out_grows_();
+    perf_out_ screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
 
+    perf_put_baseline_(&text, b);
 #if PERF_POSIX_FILES_
     perf_screen_of_(&screen, m->out);
 #endif
-    if (text && (screen.style & PERF_COLOR_))
-        perf_main_colored_(m, text);
-    else if (text)
-        (void)fputs(text, m->out);
-    PERF_FREE(text);
+    if (!text.failed && (screen.style & PERF_COLOR_))
+        perf_main_colored_(m, text.p);
+    else if (!text.failed)
+        (void)fputs(text.p, m->out);
+    PERF_FREE(text.p);
 }
 
 /* All cases, `rounds` times.  A body that calls perf_reset() takes no loop from under us. */
@@ -1605,7 +1604,10 @@ PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, 
     if (!file)
         return PERF_EINVAL;
     text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
-    return perf_text_to_(file, text, len, status);
+    if (text && !perf_out_write_(file, text, len, 0))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
 }
 
 /* Writes --output. */

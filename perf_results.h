@@ -1870,14 +1870,19 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
 
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
 {
-    perf_status status;
-    size_t      len;
-    char       *text;
+    perf_out_   out;
+    perf_status status = PERF_OK;
 
     if (!file || !b)
         return PERF_EINVAL;
-    text = perf_text_make_(perf_put_baseline_, b, &len, &status);
-    return perf_text_to_(file, text, len, status);
+    out = perf_out_grows_();
+    perf_put_baseline_(&out, b);
+    if (out.failed)
+        status = PERF_ENOMEM;
+    else if (!perf_out_write_(file, out.p, out.len, 0))
+        status = PERF_EIO;
+    PERF_FREE(out.p);
+    return status;
 }
 
 /* Says what the file is good for as a baseline; nothing where it cannot be read. */
@@ -1885,17 +1890,16 @@ PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      b;
-    perf_status        status;
-    size_t             len;
-    char              *text;
+    perf_out_          out;
 
     opts.accept.rule = *rule;
     b = perf_baseline_of_(path, &opts, 1);
     if (b.status == PERF_OK) {
-        text = perf_text_make_(perf_put_outlook_, &b, &len, &status);
-        if (text)
-            (void)fprintf(file, "%s: %s", path, text);
-        PERF_FREE(text);
+        out = perf_out_grows_();
+        perf_put_outlook_(&out, &b);
+        if (!out.failed)
+            (void)fprintf(file, "%s: %s", path, out.p);
+        PERF_FREE(out.p);
     }
     perf_baseline_free(&b);
 }

@@ -38,39 +38,6 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-/* Middle of a bucket in ticks. */
-#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)      /* from its number to bits of a double    */
-PERF_FN double perf_bucket_value_(uint32_t index)
-{
-    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
-    double   low = perf_from_bits_(bits);
-
-    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
-}
-
-/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q)
-{
-    double   want = q * PERF_CAST_(double, calls), value;
-    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
-    uint32_t i;
-
-    if (PERF_CAST_(double, rank) < want || rank == 0)
-        rank++;
-    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += c->bucket[i];
-        if (seen >= rank)
-            break;
-    }
-    value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, row->max))
-        value = PERF_CAST_(double, row->max);
-    if (value < PERF_CAST_(double, row->min))
-        value = PERF_CAST_(double, row->min);
-    return value;
-}
-
 /* Recursive calls once; never less than what ran inside. */
 PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
 {
@@ -158,6 +125,9 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
     return n;
 }
 
+/* The number of a bucket becomes the bits of a double. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
+
 /* Adds the counters of a cell's durations. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
@@ -214,6 +184,38 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     if (x > row->max)
         row->max = x;
     perf_sum_buckets_(sum, t, c);
+}
+
+/* Middle of a bucket in ticks. */
+PERF_FN double perf_bucket_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q)
+{
+    double   want = q * PERF_CAST_(double, calls), value;
+    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint32_t i;
+
+    if (PERF_CAST_(double, rank) < want || rank == 0)
+        rank++;
+    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
+        seen += c->bucket[i];
+        if (seen >= rank)
+            break;
+    }
+    value = perf_bucket_value_(i);
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    if (value < PERF_CAST_(double, row->min))
+        value = PERF_CAST_(double, row->min);
+    return value;
 }
 
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)

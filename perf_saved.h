@@ -65,7 +65,7 @@ typedef enum perf_baseline_kind {
 #endif
 
 /* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
+ * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                                   */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -80,7 +80,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *                          status as perf_results_save
  *   perf_put_own_          such a writer: our own JSON
  *   perf_results_opts_good_  1: they are within their ranges
- *   perf_text_to_          writes a text and frees it
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
@@ -1859,28 +1858,33 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       size_t *len, perf_status *status)
 {
     perf_registry_ *core = perf_registry_read_();
-    char           *text = PERF_CAST_(char *, PERF_NULL_);
+    perf_out_       out;
     perf_saving_    saving;
     int             held;
 
     *len = 0;
     *status = PERF_EINVAL;
     if (!perf_results_opts_good_(opts))
-        return text;
+        return PERF_CAST_(char *, PERF_NULL_);
+    out = perf_out_grows_();
     held = core && perf_loops_hold_(core);      /* not given back while it reads                  */
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
     if (saving.status == PERF_OK)
-        text = perf_text_make_(put, &saving, len, status);
+        put(&out, &saving);
     if (held)
         perf_loops_let_(core);
     perf_saving_free_(&saving);
-    if (text && put == perf_put_own_)
-        *status = perf_text_refused_(text, *len);
-    if (*status == PERF_OK)
-        return text;
-    PERF_FREE(text);
+    if (*status == PERF_OK && out.failed)
+        *status = PERF_ENOMEM;
+    if (*status == PERF_OK && put == perf_put_own_)
+        *status = perf_text_refused_(out.p, out.len);
+    if (*status == PERF_OK) {
+        *len = out.len;
+        return out.p;
+    }
+    PERF_FREE(out.p);
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
@@ -1934,15 +1938,6 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
     file.text = text;
     if (text)
         status = perf_file_save_(path, &file.file, perf_text_go_, &file);
-    PERF_FREE(text);
-    return status;
-}
-
-/* Writes a text, and frees it.  text NULL: returns `status`, which says why. */
-PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf_status status)
-{
-    if (text && !perf_out_write_(file, text, len, 0))
-        status = PERF_EIO;
     PERF_FREE(text);
     return status;
 }

@@ -1705,6 +1705,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use; most write into a perf_out_ --------------------------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
+ *   perf_out_grows_  a text that has always room, unless `failed` says that memory has ended
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
@@ -1773,6 +1774,16 @@ PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
     PERF_FREE(o->p);
     o->p = more;
     o->cap = cap;
+}
+
+/* A text in memory of its own, which grows; PERF_FREE its p when it is done with. */
+PERF_COLD_FN_ perf_out_ perf_out_grows_(void)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.grows = 1;
+    perf_out_more_(&o);
+    return o;
 }
 
 PERF_FN void perf_put_char_(perf_out_ *o, char c)
@@ -12086,39 +12097,6 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-/* Middle of a bucket in ticks. */
-#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)      /* from its number to bits of a double    */
-PERF_FN double perf_bucket_value_(uint32_t index)
-{
-    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
-    double   low = perf_from_bits_(bits);
-
-    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
-}
-
-/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q)
-{
-    double   want = q * PERF_CAST_(double, calls), value;
-    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
-    uint32_t i;
-
-    if (PERF_CAST_(double, rank) < want || rank == 0)
-        rank++;
-    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += c->bucket[i];
-        if (seen >= rank)
-            break;
-    }
-    value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, row->max))
-        value = PERF_CAST_(double, row->max);
-    if (value < PERF_CAST_(double, row->min))
-        value = PERF_CAST_(double, row->min);
-    return value;
-}
-
 /* Recursive calls once; never less than what ran inside. */
 PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
 {
@@ -12206,6 +12184,9 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
     return n;
 }
 
+/* The number of a bucket becomes the bits of a double. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
+
 /* Adds the counters of a cell's durations. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
@@ -12262,6 +12243,38 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     if (x > row->max)
         row->max = x;
     perf_sum_buckets_(sum, t, c);
+}
+
+/* Middle of a bucket in ticks. */
+PERF_FN double perf_bucket_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q)
+{
+    double   want = q * PERF_CAST_(double, calls), value;
+    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint32_t i;
+
+    if (PERF_CAST_(double, rank) < want || rank == 0)
+        rank++;
+    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
+        seen += c->bucket[i];
+        if (seen >= rank)
+            break;
+    }
+    value = perf_bucket_value_(i);
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    if (value < PERF_CAST_(double, row->min))
+        value = PERF_CAST_(double, row->min);
+    return value;
 }
 
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
@@ -20489,7 +20502,7 @@ PERF_BEGIN_DECLS
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
  *   perf_member_real_, perf_member_whole_  write JSON
  *   perf_put_real_         a number with 12 digits as JSON has it
- *   perf_more_, perf_text_make_  room in a list that doubles; a text in memory, to be freed      */
+ *   perf_more_             room in a list that doubles                                           */
 
 /* >>private ------------------------------------------------------------------------------------ */
 
@@ -20514,36 +20527,6 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
     memcpy(list_, &more, sizeof more);
     *room = next;
     return 1;
-}
-
-/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made again if it
- * does not fit, or if it has grown because a thread was still writing samples.  NULL: *status says
- * why, PERF_ESTATE if it kept growing.                                                           */
-PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), const void *with,
-                                    size_t *len, perf_status *status)
-{
-    perf_out_ out;
-    size_t    room = 65536;
-    int       turn;
-
-    *len = 0;
-    for (turn = 0; turn < 5; turn++) {
-        char *text = PERF_CAST_(char *, PERF_MALLOC(room));
-        *status = PERF_ENOMEM;
-        if (!text)
-            return text;
-        *status = PERF_OK;
-        out = perf_out_open_(text, room);
-        put(&out, with);
-        if (out.len < out.cap) {
-            *len = out.len;
-            return text;
-        }
-        PERF_FREE(text);
-        room = out.len + 1;
-    }
-    *status = PERF_ESTATE;
-    return PERF_CAST_(char *, PERF_NULL_);
 }
 
 /* ---- numbers and JSON ---- */
@@ -20715,7 +20698,7 @@ typedef enum perf_baseline_kind {
 #endif
 
 /* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
+ * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                                   */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -20730,7 +20713,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *                          status as perf_results_save
  *   perf_put_own_          such a writer: our own JSON
  *   perf_results_opts_good_  1: they are within their ranges
- *   perf_text_to_          writes a text and frees it
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
@@ -22509,28 +22491,33 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       size_t *len, perf_status *status)
 {
     perf_registry_ *core = perf_registry_read_();
-    char           *text = PERF_CAST_(char *, PERF_NULL_);
+    perf_out_       out;
     perf_saving_    saving;
     int             held;
 
     *len = 0;
     *status = PERF_EINVAL;
     if (!perf_results_opts_good_(opts))
-        return text;
+        return PERF_CAST_(char *, PERF_NULL_);
+    out = perf_out_grows_();
     held = core && perf_loops_hold_(core);      /* not given back while it reads                  */
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
     if (saving.status == PERF_OK)
-        text = perf_text_make_(put, &saving, len, status);
+        put(&out, &saving);
     if (held)
         perf_loops_let_(core);
     perf_saving_free_(&saving);
-    if (text && put == perf_put_own_)
-        *status = perf_text_refused_(text, *len);
-    if (*status == PERF_OK)
-        return text;
-    PERF_FREE(text);
+    if (*status == PERF_OK && out.failed)
+        *status = PERF_ENOMEM;
+    if (*status == PERF_OK && put == perf_put_own_)
+        *status = perf_text_refused_(out.p, out.len);
+    if (*status == PERF_OK) {
+        *len = out.len;
+        return out.p;
+    }
+    PERF_FREE(out.p);
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
@@ -22584,15 +22571,6 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
     file.text = text;
     if (text)
         status = perf_file_save_(path, &file.file, perf_text_go_, &file);
-    PERF_FREE(text);
-    return status;
-}
-
-/* Writes a text, and frees it.  text NULL: returns `status`, which says why. */
-PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf_status status)
-{
-    if (text && !perf_out_write_(file, text, len, 0))
-        status = PERF_EIO;
     PERF_FREE(text);
     return status;
 }
@@ -24455,14 +24433,19 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
 
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
 {
-    perf_status status;
-    size_t      len;
-    char       *text;
+    perf_out_   out;
+    perf_status status = PERF_OK;
 
     if (!file || !b)
         return PERF_EINVAL;
-    text = perf_text_make_(perf_put_baseline_, b, &len, &status);
-    return perf_text_to_(file, text, len, status);
+    out = perf_out_grows_();
+    perf_put_baseline_(&out, b);
+    if (out.failed)
+        status = PERF_ENOMEM;
+    else if (!perf_out_write_(file, out.p, out.len, 0))
+        status = PERF_EIO;
+    PERF_FREE(out.p);
+    return status;
 }
 
 /* Says what the file is good for as a baseline; nothing where it cannot be read. */
@@ -24470,17 +24453,16 @@ PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      b;
-    perf_status        status;
-    size_t             len;
-    char              *text;
+    perf_out_          out;
 
     opts.accept.rule = *rule;
     b = perf_baseline_of_(path, &opts, 1);
     if (b.status == PERF_OK) {
-        text = perf_text_make_(perf_put_outlook_, &b, &len, &status);
-        if (text)
-            (void)fprintf(file, "%s: %s", path, text);
-        PERF_FREE(text);
+        out = perf_out_grows_();
+        perf_put_outlook_(&out, &b);
+        if (!out.failed)
+            (void)fprintf(file, "%s: %s", path, out.p);
+        PERF_FREE(out.p);
     }
     perf_baseline_free(&b);
 }
@@ -26517,19 +26499,18 @@ PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
 /* The table of --compare.  On a screen with colours verdicts are green and red. */
 PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
 {
-    perf_status status;
-    size_t      len;
-    char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status);
-    perf_out_   screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
+    perf_out_ text = perf_out_grows_();
+    perf_out_ screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
 
+    perf_put_baseline_(&text, b);
 #if PERF_POSIX_FILES_
     perf_screen_of_(&screen, m->out);
 #endif
-    if (text && (screen.style & PERF_COLOR_))
-        perf_main_colored_(m, text);
-    else if (text)
-        (void)fputs(text, m->out);
-    PERF_FREE(text);
+    if (!text.failed && (screen.style & PERF_COLOR_))
+        perf_main_colored_(m, text.p);
+    else if (!text.failed)
+        (void)fputs(text.p, m->out);
+    PERF_FREE(text.p);
 }
 
 /* All cases, `rounds` times.  A body that calls perf_reset() takes no loop from under us. */
@@ -26851,7 +26832,10 @@ PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, 
     if (!file)
         return PERF_EINVAL;
     text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
-    return perf_text_to_(file, text, len, status);
+    if (text && !perf_out_write_(file, text, len, 0))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
 }
 
 /* Writes --output. */

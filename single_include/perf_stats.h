@@ -2626,6 +2626,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use; most write into a perf_out_ --------------------------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
+ *   perf_out_grows_  a text that has always room, unless `failed` says that memory has ended
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
@@ -2694,6 +2695,16 @@ PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
     PERF_FREE(o->p);
     o->p = more;
     o->cap = cap;
+}
+
+/* A text in memory of its own, which grows; PERF_FREE its p when it is done with. */
+PERF_COLD_FN_ perf_out_ perf_out_grows_(void)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.grows = 1;
+    perf_out_more_(&o);
+    return o;
 }
 
 PERF_FN void perf_put_char_(perf_out_ *o, char c)

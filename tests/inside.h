@@ -594,9 +594,14 @@ INSIDE_UNUSED static void baseline_of_text(perf_baseline *b, const char *text, s
 /* The table of a baseline, to be freed, and its length; NULL: no memory. */
 INSIDE_UNUSED static char *baseline_table(perf_baseline *b, size_t *n)
 {
-    perf_status status;
+    perf_out_ out = perf_out_grows_();
 
-    return perf_text_make_(perf_put_baseline_, b, n, &status);
+    perf_put_baseline_(&out, b);
+    *n = out.len;
+    if (!out.failed)
+        return out.p;
+    free(out.p);
+    return NULL;
 }
 
 /* The text of a results file, with the run of `opts` added: to be freed; NULL: it is refused. */
@@ -605,18 +610,20 @@ INSIDE_UNUSED static char *results_added(const char *text, size_t size,
 {
     perf_read_   r;
     perf_saving_ s = perf_saving_take_(opts);
-    perf_status  status = PERF_EINVAL;
-    char        *out = NULL;
+    perf_out_    out = PERF_ZERO;
 
     perf_read_results_(&r, text, size, NULL);
     s.old = &r;
-    if (r.in.status == PERF_OK)
-        out = perf_text_make_(perf_put_own_, &s, n, &status);
+    if (r.in.status == PERF_OK) {
+        out = perf_out_grows_();
+        perf_put_own_(&out, &s);
+    }
+    *n = out.len;
     perf_read_free_(&r);
     free(s.loop);
     free(s.scope);
     free(s.bucket);
-    return status == PERF_OK ? out : NULL;
+    return out.p;
 }
 
 /* perf_results_save to an open stream. */
@@ -629,7 +636,10 @@ INSIDE_UNUSED static perf_status results_to(FILE *file, const perf_results_opts 
     if (!file)
         return PERF_EINVAL;
     text = perf_saving_make_(perf_put_own_, opts, NULL, &len, &status);
-    return perf_text_to_(file, text, len, status);
+    if (text && !perf_out_write_(file, text, len, 0))
+        status = PERF_EIO;
+    free(text);
+    return status;
 }
 
 /* What a reader says of it: PERF_OK has at most as many runs as a file keeps. */
@@ -662,7 +672,10 @@ INSIDE_UNUSED static perf_status export_to(FILE *file, perf_export_format format
     if (!file || !form.put)
         return PERF_EINVAL;
     text = perf_saving_make_(form.put, opts, NULL, &len, &status);
-    return perf_text_to_(file, text, len, status);
+    if (text && !perf_out_write_(file, text, len, 0))
+        status = PERF_EIO;
+    free(text);
+    return status;
 }
 #endif
 
