@@ -353,7 +353,7 @@ PERF_COLD_FN_ void perf_nvtx_stream_(void *stream, const char *name)
 
 static const perf_sink_ perf_nvtx_sink_ = {
     sizeof(perf_sink_), perf_nvtx_begin_, perf_nvtx_end_, perf_nvtx_open_,
-    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_,
+    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_, perf_nvtx_listens_,
 };
 
 #if defined(__GNUC__) && !PERF_TCC_

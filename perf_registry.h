@@ -94,6 +94,7 @@ typedef struct perf_sink_ {
     void     (*mark)(const perf_label_ *);
     void     (*thread)(const char *name);
     void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
+    int      (*listens)(void);  /* 0: it finds no tool, and has removed itself; NULL: 1           */
 } perf_sink_;
 
 /* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open

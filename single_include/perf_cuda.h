@@ -4305,6 +4305,7 @@ typedef struct perf_sink_ {
     void     (*mark)(const perf_label_ *);
     void     (*thread)(const char *name);
     void     (*stream)(void *stream, const char *name);         /* of a device; NULL: not wanted */
+    int      (*listens)(void);  /* 0: it finds no tool, and has removed itself; NULL: 1           */
 } perf_sink_;
 
 /* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
@@ -18173,7 +18174,7 @@ PERF_COLD_FN_ void perf_nvtx_stream_(void *stream, const char *name)
 
 static const perf_sink_ perf_nvtx_sink_ = {
     sizeof(perf_sink_), perf_nvtx_begin_, perf_nvtx_end_, perf_nvtx_open_,
-    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_,
+    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_, perf_nvtx_stream_, perf_nvtx_listens_,
 };
 
 #if defined(__GNUC__) && !PERF_TCC_
@@ -18437,9 +18438,9 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * or opts.scopes of perf_counters_open, from perf_counters_start to perf_counters_stop: every scope
  * of every thread that begins and ends meanwhile.  Table and tree have a list of paths below them,
  * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
- * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX).  A number contains the scopes that it
- * calls, and what counting these takes.  Not counted: laps, spans, recursive calls but the first,
- * scopes below 64 others, forked children in their parent's report.
+ * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX, and a tool is attached).  A number
+ * contains the scopes that it calls, and what counting these takes.  Not counted: laps, spans,
+ * recursive calls but the first, scopes below 64 others, forked children in their parent's report.
  * Misses of the last cache, wrong guesses of branches and stalls of the front end are counted, too,
  * where the processor has them: perf_diagnosis.h then says "cache misses", "branch misses" or
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
@@ -19775,7 +19776,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     if (w) {
         w->number = t->number;
         w->thread = perf_thread_id_();
-        w->process = perf_process_id_();
+        PERF_SET_(&w->process, perf_process_id_());     /* a report may look                      */
     }
     if (w && !t->worker)
         PERF_REL_(&g->workers, w);
@@ -19907,6 +19908,22 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf
     }
 }
 
+/* A report may read meanwhile; it looks at the period, too. */
+PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
+{
+    int i;
+
+    for (i = 0; i < PERF_WORK_GROUPS_; i++) {
+        PERF_SET_(&one->scaled[i], UINT64_C(0));
+        PERF_SET_(&one->missed[i], UINT64_C(0));
+    }
+    for (i = 0; i < PERF_WORK_COUNTS_; i++) {
+        PERF_SET_(&one->calls[i], UINT64_C(0));
+        PERF_SET_(&one->count[i], UINT64_C(0));
+    }
+    PERF_REL_(&one->period, period);
+}
+
 /* Adds a call; `now` is what it has counted afterwards. */
 PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
                                   perf_reading_ *now)
@@ -19916,13 +19933,8 @@ PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf
 
     if (!one)
         return;
-    if (one->period != f->period) {
-        PERF_LIBC_(memset)(one->scaled, 0, sizeof one->scaled);
-        PERF_LIBC_(memset)(one->missed, 0, sizeof one->missed);
-        PERF_LIBC_(memset)(one->calls, 0, sizeof one->calls);
-        PERF_LIBC_(memset)(one->count, 0, sizeof one->count);
-        PERF_REL_(&one->period, f->period);
-    }
+    if (one->period != f->period)
+        perf_work_clear_(one, f->period);
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
         now->known[i] = now->known[i] && f->at.known[i];
         if (now->known[i])
@@ -19982,7 +19994,7 @@ PERF_COLD_FN_ const perf_sink_ *perf_works_sink_(void)
 {
     static const perf_sink_ sink = {
         sizeof(perf_sink_), perf_work_begin_, perf_work_end_, perf_work_span_,
-        perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_,
+        perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_, PERF_NULL_,
     };
 
     return &sink;
@@ -20031,7 +20043,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
         return PERF_NULL_;
     PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
     for (w = PERF_ACQ_(&g->workers); w; w = w->next)
-        for (i = 0; i < PERF_WORK_HEADS_ && w->process == perf_process_id_(); i++)
+        for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&w->process) == perf_process_id_(); i++)
             for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
                 const uint32_t node = perf_tree_path_(tree, one->cell);
                 if (node < room && PERF_ACQ_(&one->period) == period)
@@ -20314,9 +20326,10 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
 
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
 {
-    perf_works_    *g = &perf_works_v1_;
-    perf_registry_ *r = perf_registry_read_();
-    perf_status     status;
+    perf_works_      *g = &perf_works_v1_;
+    perf_registry_   *r = perf_registry_read_();
+    const perf_sink_ *other;
+    perf_status       status;
 
     if (!r || !perf_lock_(r))
         return PERF_ENOMEM;
@@ -20333,6 +20346,9 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         return PERF_OK;
     perf_image_pin_();
     perf_source_add_(r, &g->source);
+    other = PERF_ACQ_(&r->sink);
+    if (other && other->listens)
+        (void)other->listens();                 /* a profiler without a tool goes now             */
     status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
     if (status != PERF_OK && perf_lock_(r)) {
         g->users--;

@@ -56,7 +56,7 @@ static void name(const char *text)
     (void)text;
 }
 
-static const perf_sink_ sink = {sizeof(perf_sink_), begin, end, open_span, close_span, mark, name, NULL};
+static const perf_sink_ sink = {sizeof(perf_sink_), begin, end, open_span, close_span, mark, name, NULL, NULL};
 
 static void *work(void *rounds)
 {
@@ -122,7 +122,7 @@ static void one_mark(const perf_label_ *l)
     heard[5] += !strcmp(l->text, "tool");
 }
 
-static const perf_sink_ own = {sizeof(perf_sink_), own_begin, own_end, no_span, no_close, one_mark, name, NULL};
+static const perf_sink_ own = {sizeof(perf_sink_), own_begin, own_end, no_span, no_close, one_mark, name, NULL, NULL};
 
 static uint64_t calls_of(const char *text, uint32_t kind)
 {
