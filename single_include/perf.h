@@ -7640,22 +7640,20 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 
 /* ---- shapes ---- */
 
-/* Arms of one shape differ by a shift of logs, and then d is symmetric.  Signed ranks of the
- * distances to the median are summed; 0.126 n^3 is the variance for normal d.  1 above so many
- * standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer (rates:
- * docs/statistics-evidence.md), 2.58 where it is said: 1 in 100.  Distances that differ by no more
- * than `step`, the log that a clock may hide, share a rank.  d is sorted.                        */
-PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
+/* How lopsided sorted x is, in standard errors of a normal law: signed ranks of the distances to
+ * the median are summed, with a variance of 0.126 n^3.  Distances that differ by no more than
+ * `step`, which a clock may hide, share a rank.                                                  */
+PERF_FN double perf_lopsidedness_(const double *x, size_t n, double step)
 {
-    double median = perf_quantile_(d, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
+    double median = perf_quantile_(x, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
     size_t low = n / 2, high = (n + 1) / 2;         /* what is left: below low, from high on      */
 
     while (low > 0 || high < n) {
         double down = PERF_INF_, up = PERF_INF_;
         if (low > 0)
-            down = median - d[low - 1];
+            down = median - x[low - 1];
         if (high < n)
-            up = d[high] - median;
+            up = x[high] - median;
         rank += 1.0;
         if (high == n || up - step > down) {
             sum -= rank;
@@ -7669,7 +7667,26 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step
             high++;
         }
     }
-    return sum * sum > errors * errors * 0.126 * rank * rank * rank;
+    return sum / perf_sqrt_(0.126 * rank * rank * rank);
+}
+
+/* Arms of one shape differ by a shift of logs, and then d, which is sorted, is symmetric.  1 above
+ * so many standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer
+ * (rates: docs/statistics-evidence.md), 2.58 where it is said: 1 in 100.                         */
+PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
+{
+    return perf_fabs_(perf_lopsidedness_(d, n, step)) > errors;
+}
+
+/* 1: the sorted arms are lopsided to unlike sides, as of two speeds that overlap where one arm is
+ * mostly fast and the other mostly slow.                                                         */
+PERF_FN int perf_mirrored_(const perf_arms_ *s)
+{
+    const double errors = 1.7;
+    const double apart = perf_lopsidedness_(s->sorted_b, s->nb, 0.0) -
+                         perf_lopsidedness_(s->sorted_a, s->na, 0.0);
+
+    return apart * apart > 2.0 * errors * errors;
 }
 
 /* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,
@@ -7955,7 +7972,7 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, 
         r.estimate = perf_quantile_(s->logs, s->na, 0.5);
         return r;
     }
-    if (s->na < PERF_FEW_PAIRS_ || perf_split_(s->logs, s->na, ranks.estimate))
+    if (s->na < PERF_FEW_PAIRS_ || perf_split_(s->logs, s->na, ranks.estimate) || perf_mirrored_(s))
         return perf_hull_(ranks, signs);
     return ranks;
 }
