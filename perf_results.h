@@ -1121,21 +1121,36 @@ PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
     return 2.0 + 6.0 * age_s / span_s;
 }
 
+/* The first and the last of n times, which are sorted on the way.  Of eight and more, one at each
+ * end that lies off by ten times what the others cover is left out: a clock had not been set.    */
+PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last)
+{
+    size_t low = 0, high = n - 1;
+    double most;
+
+    perf_sort_values_(time_s, n);
+    if (n >= PERF_ODD_SHARE_) {
+        most = PERF_BASELINE_LEAST_S_ + 10.0 * (time_s[high - 1] - time_s[1]);
+        low += time_s[1] - time_s[0] > most;
+        high -= time_s[high] - time_s[high - 1] > most;
+    }
+    *first = time_s[low];
+    *last = time_s[high];
+}
+
 /* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  Where
  * the newest runs were REJECTed there is none: what was a change then does not become the machine's
  * doing by waiting.                                                                              */
 PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
 {
-    double first = PERF_INF_, last = -PERF_INF_, span, age;
+    double time_s[PERF_READ_RUNS_ + 2], first, last, span, age;
     size_t i;
 
     if (found->count < 2 || found->rejected >= 0)
         return 0.0;
-    for (i = 0; i < found->count; i++) {
-        const double time_s = check->old.run[found->run[i]].time_s;
-        first = time_s < first ? time_s : first;
-        last = time_s > last ? time_s : last;
-    }
+    for (i = 0; i < found->count; i++)
+        time_s[i] = check->old.run[found->run[i]].time_s;
+    perf_times_cover_(time_s, found->count, &first, &last);
     span = last - first;
     age = check->now.run[0].time_s - last;
     if (age < -span)                            /* before the first: a clock was set              */
@@ -1307,19 +1322,16 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
 PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
-    double         first = PERF_INF_, last = -PERF_INF_, now_s;
-    size_t         i;
+    double         time_s[PERF_READ_RUNS_], first, last, now_s;
+    size_t         i, n = 0;
 
     if (!check->used)
         return;
     now_s = check->now.run[0].time_s;
-    for (i = 0; i < check->old.runs; i++) {
-        const perf_read_run_ *run = &check->old.run[i];
-        if (!run->usable)
-            continue;
-        first = run->time_s < first ? run->time_s : first;
-        last = run->time_s > last ? run->time_s : last;
-    }
+    for (i = 0; i < check->old.runs; i++)
+        if (check->old.run[i].usable)
+            time_s[n++] = check->old.run[i].time_s;
+    perf_times_cover_(time_s, n, &first, &last);
     baseline->span_s = last - first;
     if (now_s < first)
         baseline->age_s = now_s - first;
@@ -1663,7 +1675,7 @@ PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *
         perf_put_(out, ", beside what the entries share");
     perf_put_char_(out, '\n');
     if (b->other_runs)
-        perf_putf_(out, "warning: %.0f run%s of another machine or build left out: %s\n",
+        perf_putf_(out, "warning: %.0f run%s of another machine or build left out: %.200s\n",
                    PERF_CAST_(double, b->other_runs), b->other_runs == 1 ? "" : "s", b->other);
     for (i = 0; i < b->odds; i++)
         perf_put_odd_(out, &b->odd[i], used);

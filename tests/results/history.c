@@ -244,6 +244,41 @@ static void rejected(void)
     perf_baseline_free(&b);
 }
 
+/* One run whose clock was not set, long ago or far ahead: the others say how old the runs are.  The
+ * name of another machine steers no terminal.                                                      */
+static void wild_clocks(void)
+{
+    static const double wild_s[] = {0.0, 5.0, 4.1e9};
+    double              level[ENTRIES] = {1};
+    perf_results_opts   o;
+    size_t              k;
+    int                 n;
+
+    for (k = 0; k < 3; k++) {
+        perf_baseline_opts check = PERF_ZERO;
+        perf_baseline      b;
+        (void)remove(path);
+        for (n = 0; n < 10; n++) {
+            o = night(n, 1, level);
+            o.time_s = n == 4 && wild_s[k] > 0.0 ? wild_s[k] : 1.79e9 + 60.0 * n;
+            CHECK(perf_baseline_add(path, &o) == PERF_OK, "add");
+        }
+        level[0] = 1.12;
+        check.now = night(30, 1, level);
+        b = perf_baseline_check(path, &check);
+        CHECK(b.decision == PERF_INCONCLUSIVE && says(&b, "too old") && says(&b, " within 9 minutes, the last 30 days ago"),
+              "wild %g: %s", wild_s[k], perf_decision_text(b.decision));
+        perf_baseline_free(&b);
+        level[0] = 1.0;
+        check.now.machine = "m\033[1m\n2";
+        CHECK(perf_baseline_add(path, &check.now) == PERF_OK, "add");
+        check.now = night(31, 1, level);
+        b = perf_baseline_check(path, &check);
+        CHECK(says(&b, "left out: m?[1m?2, "), "the other machine");
+        perf_baseline_free(&b);
+    }
+}
+
 /* Of two rules, each takes half of the chance of a false REJECT; an ACCEPT stays as it is. */
 static void two_rules(void)
 {
@@ -278,6 +313,7 @@ int main(int argc, char **argv)
     kept();
     changes();
     rejected();
+    wild_clocks();
     two_rules();
     return check_done();
 }
