@@ -19,10 +19,8 @@ python3 -c 'import torch' 2>/dev/null || echo 'skipped in perfh.torch, torch_ste
 mkdir cuda
 try 'a simulated driver' gcc -O1 -fPIC -shared -fvisibility=hidden "-I$root" "$root/tests/gpu/fake_libcuda.c" -o cuda/libcuda.so.1
 try 'device scopes on it' env LD_LIBRARY_PATH="$work/cuda" python3 "$root/tests/cython/gpu.py" driver
-try 'device_bound.py' env LD_LIBRARY_PATH="$work/cuda" PYTHONPATH="$PYTHONPATH:$root/tests/cython" python3 -c '
-import runpy, sys
-import torch_on_sim
-runpy.run_path(sys.argv[1] + "/examples/python/device_bound.py")' "$root" >device_bound.txt
+try 'device_bound.py' sh -c 'LD_LIBRARY_PATH=cuda python3 "$1/tests/cython/torch_on_sim.py" \
+    "$1/examples/python/device_bound.py" >device_bound.txt' - "$root"
 for line in '(launches|no processor|cannot tell|device); .*launches [0-9]+ %' 'copies; .*copies ([5-9].|100) %' 'syncs; .*syncs ([5-9].|100) %' \
             'device; .*device ([5-9].|100) %'; do
     try "its steps: $line" grep -Eq "^bound by: ($line)" device_bound.txt      # others may take the processor

@@ -1,7 +1,10 @@
 """The names of torch that examples/python/device_bound.py uses, on the simulated driver of tests/gpu in
-real time: kernels take as long as their tensors are large.  It computes nothing."""
+real time: kernels take as long as their tensors are large.  It computes nothing.
+
+    torch_on_sim.py EXAMPLE                 LD_LIBRARY_PATH has the driver"""
 import ctypes
 import math
+import runpy
 import sys
 import time
 import types
@@ -60,3 +63,4 @@ torch.rand = lambda *shape, device="cpu": Tensor(*shape)
 torch.cuda = types.SimpleNamespace(synchronize=_synchronize,
                                    current_stream=lambda: types.SimpleNamespace(cuda_stream=_STREAM))
 sys.modules["torch"] = torch
+runpy.run_path(sys.argv[1])
