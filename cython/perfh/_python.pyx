@@ -1342,4 +1342,20 @@ def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=Fal
     return verdict_of(name, rule, &v, summary(&sa), summary(&sb), None, v.warnings)
 
 
+cdef perf_counters of_scopes            # open until the process ends
+
+
+cdef object count_scopes():
+    """PERF_COUNTERS=1: every scope counts, as in a program of C."""
+    cdef perf_counters_opts o
+    memset(&o, 0, sizeof(o))
+    o.which = 1 << PERF_COUNTER_TASK_CLOCK
+    o.scopes = 1
+    global of_scopes
+    of_scopes = perf_counters_open(&o)
+    perf_counters_start(&of_scopes)
+
+
+if os.environ.get("PERF_COUNTERS", "0") not in ("", "0"):
+    count_scopes()
 _workers.begin_here()                   # last: a spawned worker begins to watch

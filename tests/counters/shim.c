@@ -20,11 +20,40 @@ enum { MOST = 1024 };
 static int event_of[MOST];                      /* 1 + its number; 0: not ours */
 static int reads[MOST];                         /* so many of a loop's counter; -1: of a command */
 static uint64_t total[MOST];                    /* of a loop's */
+static int leader_of[MOST];                     /* of scopes' groups: 1 + a descriptor */
+static uint64_t turns[MOST];
 
-static int opens(const struct perf_event_attr *attr, int process)
+/* Scopes read groups: an instruction takes two cycles, and one of 20 misses the last cache. */
+static int opens_for_scopes(int group)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    leader_of[fd] = 1 + (group < 0 ? fd : group);
+    return fd;
+}
+
+static ssize_t reads_of_scopes(int leader, uint64_t *got)
+{
+    static const uint64_t each[2][3] = {{1000, 2000, 0}, {50, 0, 0}};
+    int i, members = 0, evidence = 0;
+
+    for (i = 0; i < MOST; i++)
+        members += leader_of[i] == 1 + leader;
+    evidence = members > 2;
+    turns[leader]++;
+    got[0] = (uint64_t)members;
+    got[1] = got[2] = turns[leader];
+    for (i = 0; i < members; i++)
+        got[3 + i] = turns[leader] * each[evidence][i];
+    return (3 + members) * (ssize_t)sizeof *got;
+}
+
+static int opens(const struct perf_event_attr *attr, int process, int group)
 {
     int fd;
 
+    if (attr->read_format == 11)
+        return opens_for_scopes(group);
     if (!process && attr->type == PERF_TYPE_HARDWARE) {
         fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
         event_of[fd] = 1 + (int)attr->config;
@@ -55,7 +84,7 @@ long syscall(long number, ...)
         x[i] = va_arg(a, long);
     va_end(a);
     if (number == SYS_perf_event_open)
-        return opens((const struct perf_event_attr *)x[0], (int)x[1]);
+        return opens((const struct perf_event_attr *)x[0], (int)x[1], (int)x[3]);
     return real(number, x[0], x[1], x[2], x[3], x[4], x[5]);
 }
 
@@ -76,6 +105,8 @@ ssize_t read(int fd, void *to, size_t n)
     FILE    *file;
     double   count = 0.0;
 
+    if (fd >= 0 && fd < MOST && leader_of[fd] && n == 8 * sizeof(uint64_t))
+        return reads_of_scopes(leader_of[fd] - 1, to);
     if (fd < 0 || fd >= MOST || !event_of[fd] || n != sizeof at)
         return real(fd, to, n);
     if (reads[fd] >= 0) {
@@ -104,7 +135,7 @@ int ioctl(int fd, unsigned long order, ...)
     va_start(a, order);
     p = va_arg(a, void *);
     va_end(a);
-    return fd >= 0 && fd < MOST && event_of[fd] ? 0 : real(fd, order, p);
+    return fd >= 0 && fd < MOST && (event_of[fd] || leader_of[fd]) ? 0 : real(fd, order, p);
 }
 
 int close(int fd)
@@ -112,6 +143,6 @@ int close(int fd)
     int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "close");
 
     if (fd >= 0 && fd < MOST)
-        event_of[fd] = 0;
+        event_of[fd] = leader_of[fd] = 0;
     return real(fd);
 }

@@ -1,6 +1,9 @@
 """perfh counts: what the processor of this machine did in a call, or why there is no count.  With
 SHIM=1 tests/counters/shim.c is preloaded: an instruction takes half a cycle."""
+import json
 import os
+import subprocess
+import sys
 import time
 
 import perfh
@@ -61,3 +64,28 @@ for bad in ((), ("down >= 5 %",) * 2, both + both[:1], ("instructions down >= 2 
     raises(ValueError, lambda bad=bad: perfh.ab(slow, quick, 3, rule=bad), "rule")
 raises(ZeroDivisionError, lambda: perfh.bench(lambda: 1 // 0, counters=True))
 print("counts passed:", c)
+
+# PERF_COUNTERS=1: scopes count, and the diagnosis has what they counted.
+steps = """
+import perfh
+for i in range(20):
+    with perfh.scope("step"):
+        pass
+print(perfh.report_text("json"))
+print("#", perfh.report_text("diagnosis"))
+"""
+for asked in ("1", "0"):
+    out = subprocess.run([sys.executable, "-c", steps], env=dict(os.environ, PERF_COUNTERS=asked), stdout=subprocess.PIPE,
+                         universal_newlines=True, check=True).stdout
+    report, _, lines = out.partition("\n# ")
+    report = json.loads(report)
+    told = [one for one in report.get("counters", ()) if one["path"] == ["step"]]
+    if asked == "0":
+        assert "counters" not in report and "counted" not in report["diagnosis"] and "counted: " not in lines, out
+    elif os.environ.get("SHIM"):
+        assert told[0]["calls"] == 20 and told[0]["ipc"] == 0.5 and told[0]["llc_misses"] == 50, told
+        counted = report["diagnosis"]["counted"]
+        assert counted["ipc"] == 0.5 and counted["cache misses"]["in"] == "step", counted
+        assert "\ncounted: IPC 0.50; of the cycles about 88 % cache misses (most in step: IPC 0.50, 50.0 a 1,000" in lines, lines
+    else:
+        assert told or "counters_missing" in report, report
