@@ -10,6 +10,8 @@
 
 #include <jansson.h>
 
+enum { ACCEPT_TURNS = 1000000 };        /* so often it looks whether the folder is free           */
+
 /* 1: the text names that run of the row: by its id, label, or number in the history. */
 PERF_FN int accept_is_run(const history_row *r, size_t i, const char *text)
 {
@@ -146,8 +148,8 @@ PERF_FN char *accept_split(const history *h, const char *text, const char **name
     return NULL;
 }
 
-/* Changes the file.  An exit status. */
-PERF_FN int accept_file(const history *h, const char *entry, const char *named)
+/* Changes the file, while nobody else may.  An exit status. */
+PERF_FN int accept_alone(const history *h, const char *entry, const char *named)
 {
     json_error_t why;
     json_t      *root = json_load_file(h->file[0], JSON_REJECT_DUPLICATES, &why);
@@ -162,10 +164,21 @@ PERF_FN int accept_file(const history *h, const char *entry, const char *named)
     else if (!ab_begin_file(&out, h->file[0]))
         status = unwritten(h->file[0]);
     if (!status) {
+        out.durable = 1;
         accept_write(out.file, root);
         status = ab_end_file(&out, h->file[0]) ? unwritten(h->file[0]) : written();
     }
     json_decref(root);
+    return status;
+}
+
+/* Takes turns with programs that add a run: none of theirs is lost.  An exit status. */
+PERF_FN int accept_file(const history *h, const char *entry, const char *named)
+{
+    const int folder = perf_file_folder_(h->file[0], ACCEPT_TURNS);
+    const int status = accept_alone(h, entry, named);
+
+    (void)perf_close_(folder);
     return status;
 }
 

@@ -3,11 +3,14 @@
 
     history.py TOOL
 """
+import fcntl
 import html.parser
 import json
 import math
 import os
 import random
+import subprocess
+import time
 
 from tool import DATA, Checks
 
@@ -172,6 +175,31 @@ def accept(c):
     c.status(0, "history", merged, has=" % since run 21 of 40, accepted")
 
 
+def turns(c):
+    """While a program adds a run, which takes the lock of the folder, --accept-change waits: that run is not lost."""
+    def document(nights):
+        return json.dumps({"perf_results": 1, "runs": [{"run": str(k), "time": 1795600000 + 86400 * k} for k in range(nights)],
+                           "benchmarks": [{"name": "x", "unit": "ns", "run": str(k), "samples": [150 if k > 5 else 100 + k % 3] * 3}
+                                          for k in range(nights)]})
+
+    for _ in range(20):
+        file = c.file("turns.json", document(12))
+        folder = os.open(c.work, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        began = time.monotonic()
+        accepting = subprocess.Popen([c.tool, "history", "--accept-change", "x@7", file], stdout=subprocess.DEVNULL)
+        time.sleep(0.1)
+        c.file("turns.json", document(13))
+        os.close(folder)
+        in_time = time.monotonic() - began < 0.2            # it gives up after a second of looking
+        status = accepting.wait()
+        if in_time:
+            break
+    entries = json.loads(file.read_text())["benchmarks"]
+    c.check(not in_time or (status == 0 and len(entries) == 13 and sum("level" in e for e in entries) == 6),
+            f"status {status}, {len(entries)} runs, {sum('level' in e for e in entries)} marked")
+
+
 def imports(c):
     """asv's folder, data.js of github-action-benchmark, Google Benchmark's files of many days."""
     folder = c.work / "results" / "box"
@@ -256,6 +284,7 @@ def main():
     wanders(c)
     undecided(c)
     accept(c)
+    turns(c)
     imports(c)
     c.status(3, "history", "nowhere", has="cannot be opened")
     c.finish()
