@@ -14153,7 +14153,11 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
                    PERF_CAST_(double, c.name[most].calls));
         c.name[most].calls = 0;
     }
-    perf_putf_(o, "%s%s\n", c.names > 3 ? ", ..." : "", c.whole ? "" : " (and more)");
+    if (c.names > 3)
+        perf_put_(o, ", ...");
+    if (!c.whole)
+        perf_put_(o, " (and more)");
+    perf_put_char_(o, '\n');
 }
 
 /* What a report says of what it cannot see: children that did not report, and, not in JSON, names
