@@ -209,8 +209,8 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS; 4:    */
-                                /* a note says that scopes cannot count                           */
+    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
+                                /* PERF_ROCPROFILER; 4: a note says that scopes cannot count      */
 } perf_registry_;
 
 PERF_END_DECLS

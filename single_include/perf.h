@@ -4414,8 +4414,8 @@ typedef struct perf_registry_ {
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS; 4:    */
-                                /* a note says that scopes cannot count                           */
+    uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
+                                /* PERF_ROCPROFILER; 4: a note says that scopes cannot count      */
 } perf_registry_;
 
 PERF_END_DECLS
@@ -13947,24 +13947,33 @@ PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t le
     return 0;
 }
 
+/* Is it the variable of a header that some file of the program has included? */
+PERF_COLD_FN_ int perf_env_included_(const char *name, size_t length)
+{
+    static const char *const more[] = {"PERF_CUPTI", "PERF_COUNTERS", "", "PERF_ROCPROFILER"};
+    const perf_registry_    *r = perf_registry_get_();
+    uint32_t                 i;
+
+    for (i = 0; r && i < 4; i++)
+        if (PERF_GET_(&r->heard_more) >> i & 1 && perf_env_listed_(more[i], name, length))
+            return 1;
+    return 0;
+}
+
 /* The next variable behind *at (0 at the start) that begins with PERF_, and that neither these
  * headers, perf-ab and perfh nor Linux' own perf know.  Returns its length, 0: there is none.    */
 PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
-    static const char *const more[] = {"", "PERF_CUPTI", "PERF_COUNTERS",
-                                       "PERF_CUPTI, PERF_COUNTERS"};
-    const perf_registry_ *r = perf_registry_get_();
-    const char           *heard = more[r ? PERF_GET_(&r->heard_more) & 3u : 0];
-    size_t                length;
+    size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
         *name = perf_environ_[(*at)++];
         length = PERF_LIBC_(strcspn)(*name, "=");
         if (length > 5 && !PERF_LIBC_(strncmp)(*name, "PERF_", 5) &&
             !perf_env_listed_(PERF_ENVIRONMENT_, *name, length) &&
-            !perf_env_listed_(others, *name, length) && !perf_env_listed_(heard, *name, length))
+            !perf_env_listed_(others, *name, length) && !perf_env_included_(*name, length))
             return length;
     }
     return 0;

@@ -6,6 +6,7 @@
  *   hist/core.c, hist/truth.c       the buckets against plain arrays
  *   kernel/machine.h                stands in for what only a device has
  *   gpu/cupti_offsets.c   structs of ours against those of NVIDIA's headers
+ *   gpu/rocprofiler_offsets.c   and of AMD's
  *   gpu/scopes*.c, gpu/refusals.c   rings, slots and lines of a device as they really lie there
  *   nvtx/live.c                     a sink's own functions, called as the hot path calls them
  *   results/refusals.c              each inner call with what it cannot use
@@ -782,4 +783,20 @@ typedef perf_cupti_copy_   cupti_copy;
 typedef perf_cupti_call_   cupti_call;
 enum { CUPTI_KERNELS = PERF_CUPTI_KERNEL_, CUPTI_COPIES = PERF_CUPTI_COPY_, CUPTI_FILLS = PERF_CUPTI_FILL_,
        CUPTI_PEERS = PERF_CUPTI_PEER_, CUPTI_TAKEN = PERF_CUPTI_TAKEN_ };
+#endif
+
+/* ---- what rocprofiler-sdk hands over ---- */
+
+#if defined(PERF_ROCPROFILER_H) && !defined(INSIDE_ROCPROFILER_H)
+#define INSIDE_ROCPROFILER_H
+typedef perf_rocprofiler_kernel_ rocprofiler_kernel;
+typedef perf_rocprofiler_copy_   rocprofiler_copy;
+typedef perf_rocprofiler_record_ rocprofiler_record;
+typedef perf_rocprofiler_agent_  rocprofiler_agent;
+typedef perf_rocprofiler_tool_   rocprofiler_tool;
+typedef perf_rocprofiler_call_   rocprofiler_call;
+enum { ROCPROFILER_COPIES = PERF_ROCPROFILER_COPY_, ROCPROFILER_KERNELS = PERF_ROCPROFILER_KERNEL_,
+       ROCPROFILER_CODE = PERF_ROCPROFILER_CODE_, ROCPROFILER_SYMBOL = PERF_ROCPROFILER_SYMBOL_,
+       ROCPROFILER_LOADED = PERF_ROCPROFILER_LOADED_, ROCPROFILER_DISCARD = PERF_ROCPROFILER_DISCARD_,
+       ROCPROFILER_TRACING = PERF_ROCPROFILER_TRACING_ };
 #endif

@@ -77,7 +77,7 @@ def devices():
              "#endif", "#endif", "#ifndef PERF_H", *within, "#endif"]
     for name in DEVICES:
         lines += inlined(name, seen) if name not in seen else []
-    return lines + ["#if PERF_ALL", *inlined("perf_cupti.h", seen), "#endif"]
+    return lines + ["#if PERF_ALL", *inlined("perf_cupti.h", seen), *inlined("perf_rocprofiler.h", seen), "#endif"]
 
 
 def files():

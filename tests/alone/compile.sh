@@ -187,7 +187,7 @@ no_foreign_names()
 
 if [ $symbols = yes ]; then
     need nm size
-    idle=$(echo $order | sed 's/perf_auto\.h//; s/perf_cupti\.h//')     # whose include is their use
+    idle=$(echo $order | sed 's/perf_auto\.h//; s/perf_cupti\.h//; s/perf_rocprofiler\.h//')     # whose include is their use
     for level in -O0 -O2; do
         tried=$((tried + 1))
         costs_nothing "-std=$first_std $level" $idle && continue

@@ -1,0 +1,390 @@
+/* perf_rocprofiler.h - which kernels take an AMD device's time, and where were they launched?
+ *
+ *     #define PERF_AT_EXIT 1                   // in one file of the program
+ *     #include "perf_rocprofiler.h"
+ *
+ * PERF_ROCPROFILER=1 PERF_REPORT=1 ./program then reports kernels and copies without a mark, as
+ * perf_cupti.h does on NVIDIA's devices.  AMD's librocprofiler-sdk is looked for at run time: no
+ * header of ROCm's, nothing to link.  It has to begin before HIP does, so no call starts it, only
+ * the environment.  Without that nothing is opened, and nothing costs anything.
+ * It never met a device: written from AMD's headers of releases 0.4 to 1.3 (ROCm 6.2 to 7.13).
+ * Sections (search for ">>"):  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_ROCPROFILER_H
+#define PERF_ROCPROFILER_H
+
+#include "perf_activity.h"
+
+PERF_BEGIN_DECLS
+
+/* PERF_ROCPROFILER=1 in the environment starts it before main, PERF_ROCPROFILER=/a/path/of/
+ * librocprofiler-sdk.so.1 with that path; 0 or nothing does not.  The report has a note where it
+ * does not run: no library, no device, or another profiler (rocprofv3) has the process.          */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+#if PERF_GPU_DL_ && !PERF_DISABLE
+
+/* ---- what the library hands over: the beginnings of its structs ---- */
+
+typedef struct perf_rocprofiler_kernel_ {   /* ..._buffer_tracing_kernel_dispatch_record_t        */
+    uint64_t size;
+    uint32_t kind, operation;
+    uint64_t internal, correlation;     /* the second is ours: perf_rocprofiler_launched_         */
+    uint64_t thread, start, end;        /* ns                                                     */
+    uint64_t info_size, agent, queue, kernel;
+} perf_rocprofiler_kernel_;
+
+typedef struct perf_rocprofiler_copy_ {     /* ..._buffer_tracing_memory_copy_record_t            */
+    uint64_t size;
+    uint32_t kind, direction;
+    uint64_t internal, correlation;
+    uint64_t thread, start, end;
+    uint64_t to, from, bytes;           /* to, from: agents                                       */
+} perf_rocprofiler_copy_;
+
+typedef struct perf_rocprofiler_record_ {   /* rocprofiler_record_header_t                        */
+    uint32_t    category, kind;
+    const void *payload;
+} perf_rocprofiler_record_;
+
+typedef struct perf_rocprofiler_agent_ {    /* rocprofiler_agent_v0_t                             */
+    uint64_t size, id;
+    uint32_t type;                      /* 2: a GPU                                               */
+} perf_rocprofiler_agent_;
+
+typedef struct perf_rocprofiler_symbol_ {   /* ..._code_object_kernel_symbol_register_data_t      */
+    uint64_t    size, kernel, code_object;
+    const char *name;
+} perf_rocprofiler_symbol_;
+
+/* rocprofiler_callback_tracing_record_t, which comes by value.  From 1.0 on its correlation id has
+ * one word more, and what follows stands one word later. */
+typedef struct perf_rocprofiler_call_ {
+    uint64_t word[8];
+} perf_rocprofiler_call_;
+
+typedef struct perf_rocprofiler_tool_ {     /* rocprofiler_tool_configure_result_t                */
+    size_t size;
+    int  (*initialize)(void (*)(void), void *);
+    void (*finalize)(void *);
+    void  *data;
+} perf_rocprofiler_tool_;
+
+enum {
+    PERF_ROCPROFILER_TRACING_ = 1,      /* category of the records below                          */
+    PERF_ROCPROFILER_COPY_ = 10,        /* kinds of records, and of requests for a correlation id */
+    PERF_ROCPROFILER_KERNEL_ = 11,
+    PERF_ROCPROFILER_CODE_ = 10,        /* kind of calls: code objects; ...                       */
+    PERF_ROCPROFILER_SYMBOL_ = 2,       /* ... its operation: a kernel's symbol                   */
+    PERF_ROCPROFILER_LOADED_ = 1,       /* ... and phase                                          */
+    PERF_ROCPROFILER_DISCARD_ = 1,      /* records that find no room are dropped and counted      */
+    PERF_ROCPROFILER_BYTES_ = 1048576,  /* of the buffer                                          */
+    PERF_ROCPROFILER_KERNELS_ = 8192    /* whose names are kept; they are numbered from 1 on      */
+};
+
+/* Its functions; a handle is a struct of one uint64_t there, which is passed alike. */
+typedef struct perf_rocprofiler_ {
+    int (*configure)(perf_rocprofiler_tool_ *(*)(uint32_t, const char *, uint32_t, void *));
+    int (*agents)(int version, int (*)(int, const void **, size_t, void *), size_t, void *);
+    int (*create_context)(uint64_t *context);
+    int (*create_buffer)(uint64_t context, size_t bytes, size_t mark, int policy,
+                         void (*)(uint64_t, uint64_t, perf_rocprofiler_record_ **, size_t, void *,
+                                  uint64_t), void *, uint64_t *buffer);
+    int (*record)(uint64_t context, int kind, const int32_t *, size_t, uint64_t buffer);
+    int (*call)(uint64_t context, int kind, const int32_t *, size_t,
+                void (*)(perf_rocprofiler_call_, uint64_t *, void *), void *);
+    int (*request)(uint64_t context, const int *kinds, size_t,
+                   int (*)(uint64_t, uint64_t, int, int32_t, uint64_t, uint64_t *, void *), void *);
+    int (*start)(uint64_t context);
+    int (*flush)(uint64_t buffer);
+    const char *(*status_name)(int);
+    uint64_t context, buffer, launches;
+    int      initialized, code;         /* code: of the first function that failed                */
+    uint32_t devices;
+    uint64_t device[PERF_ACTIVITY_DEVICES_];    /* agents, in the order of HIP's devices          */
+    uint32_t kernel[PERF_ROCPROFILER_KERNELS_]; /* ids of names; 0: not known                     */
+} perf_rocprofiler_;
+
+PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *g)
+{
+    return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls) : PERF_NULL_;
+}
+
+/* ---- what it calls ---- */
+
+/* In the thread that launches: which id shall the record have? */
+PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
+                                             int32_t operation, uint64_t internal,
+                                             uint64_t *correlation, void *state)
+{
+    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+
+    (void)thread, (void)context, (void)kind, (void)operation, (void)internal;
+    if (!c || PERF_GET_(&g->on) != 1)           /* a forked child                                 */
+        return 1;
+    *correlation = (perf_shared_add_(&c->launches, 1) + 1) & 0xffffffffu;
+    perf_activity_launched_(g, PERF_CAST_(uint32_t, *correlation));
+    return 0;
+}
+
+/* Without the ".kd" of its descriptor. */
+PERF_COLD_FN_ uint32_t perf_rocprofiler_name_(perf_activity_ *g, const char *symbol)
+{
+    char         bare[2048];
+    const size_t length = PERF_LIBC_(strlen)(symbol);
+
+    if (length < 4 || length > sizeof bare || PERF_LIBC_(strcmp)(symbol + length - 3, ".kd"))
+        return perf_activity_name_of_(g, symbol);
+    PERF_LIBC_(memcpy)(bare, symbol, length - 3);
+    bare[length - 3] = '\0';
+    return perf_activity_name_of_(g, bare);
+}
+
+/* A code object is loaded, and here is one of its kernels. */
+PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_t *data,
+                                            void *state)
+{
+    perf_activity_                 *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_              *c = perf_rocprofiler_of_(g);
+    const uint64_t                  symbol = PERF_CAST_(uint64_t, PERF_ROCPROFILER_SYMBOL_) << 32 |
+                                             PERF_ROCPROFILER_CODE_;
+    const int                       at = call.word[4] == symbol ? 4 : 5;
+    const perf_rocprofiler_symbol_ *kernel;
+
+    (void)data;
+    if (!c || call.word[at] != symbol ||
+        (call.word[at + 1] & 0xffffffffu) != PERF_ROCPROFILER_LOADED_)
+        return;
+    kernel = PERF_PTR_(const perf_rocprofiler_symbol_ *,
+                       PERF_CAST_(uintptr_t, call.word[at + 2]));
+    if (!kernel || kernel->size < sizeof *kernel || !kernel->name ||
+        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    c->kernel[kernel->kernel] = perf_rocprofiler_name_(g, kernel->name);
+    perf_gpu_unlock_(&g->lock);
+}
+
+/* The number of a device; agents that were not there at the start share the last one. */
+PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < c->devices && c->device[i] != agent)
+        i++;
+    return i;
+}
+
+PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload)
+{
+    const perf_rocprofiler_         *c = perf_rocprofiler_of_(g);
+    const perf_rocprofiler_kernel_ *kernel = PERF_CAST_(const perf_rocprofiler_kernel_ *, payload);
+    perf_activity_work_             w = PERF_ZERO;
+
+    if (kernel->size < sizeof *kernel)
+        return;
+    w.what = PERF_ACTIVITY_KERNEL_;
+    w.start = kernel->start;
+    w.end = kernel->end;
+    w.device = perf_rocprofiler_device_(c, kernel->agent);
+    w.stream = PERF_CAST_(uint32_t, kernel->queue);
+    w.correlation = PERF_CAST_(uint32_t, kernel->correlation);
+    if (kernel->kernel < PERF_ROCPROFILER_KERNELS_)
+        w.name = c->kernel[kernel->kernel];
+    if (!w.name)
+        w.name = perf_activity_name_of_(g, PERF_NULL_);
+    perf_activity_book_(g, &w);
+}
+
+PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload)
+{
+    static const uint8_t what[] = {PERF_ACTIVITY_COPY_, PERF_ACTIVITY_HOST_, PERF_ACTIVITY_IN_,
+                                   PERF_ACTIVITY_OUT_, PERF_ACTIVITY_ON_};
+    const perf_rocprofiler_copy_ *copy = PERF_CAST_(const perf_rocprofiler_copy_ *, payload);
+    perf_activity_work_           w = PERF_ZERO;
+
+    if (copy->size < sizeof *copy)
+        return;
+    if (copy->direction < sizeof what)
+        w.what = what[copy->direction];
+    w.start = copy->start;
+    w.end = copy->end;
+    w.bytes = copy->bytes;
+    w.device = perf_rocprofiler_device_(perf_rocprofiler_of_(g), w.what == PERF_ACTIVITY_OUT_
+                                                                     ? copy->from : copy->to);
+    w.correlation = PERF_CAST_(uint32_t, copy->correlation);
+    w.name = perf_activity_copy_name_(w.what);
+    perf_activity_book_(g, &w);
+}
+
+/* It hands over what it has recorded, on a thread of its own. */
+PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
+                                            perf_rocprofiler_record_ **record, size_t count,
+                                            void *state, uint64_t dropped)
+{
+    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
+    size_t          i;
+
+    (void)context, (void)buffer;
+    if (!perf_rocprofiler_of_(g) || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    for (i = 0; i < count; i++) {
+        if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
+            continue;
+        if (record[i]->kind == PERF_ROCPROFILER_KERNEL_)
+            perf_rocprofiler_kernel_read_(g, record[i]->payload);
+        else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
+            perf_rocprofiler_copy_read_(g, record[i]->payload);
+    }
+    g->dropped += dropped;
+    perf_gpu_unlock_(&g->lock);
+}
+
+PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
+{
+    const perf_rocprofiler_ *c = PERF_CAST_(const perf_rocprofiler_ *, calls);
+
+    (void)last;
+    (void)c->flush(c->buffer);
+}
+
+/* ---- start ---- */
+
+PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
+                                           void *calls)
+{
+    perf_rocprofiler_              *c = PERF_CAST_(perf_rocprofiler_ *, calls);
+    const perf_rocprofiler_agent_ *a;
+    size_t                         i;
+
+    (void)version;
+    for (i = 0; i < count && c->devices < PERF_ACTIVITY_DEVICES_; i++) {
+        a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
+        if (a->type == 2)
+            c->device[c->devices++] = a->id;
+    }
+    return 0;
+}
+
+/* The library is ready to be told what to record; not 0: it forgets us. */
+PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
+{
+    static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
+    static const int32_t symbol[] = {PERF_ROCPROFILER_SYMBOL_};
+    perf_activity_      *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_   *c = perf_rocprofiler_of_(g);
+    int                  code, i;
+
+    (void)end;
+    code = c->create_context(&c->context);
+    if (!code)
+        code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
+                                PERF_ROCPROFILER_DISCARD_, perf_rocprofiler_filled_, g, &c->buffer);
+    for (i = 0; i < 2 && !code; i++)
+        code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
+    if (!code)
+        code = c->call(c->context, PERF_ROCPROFILER_CODE_, symbol, 1, perf_rocprofiler_called_, g);
+    if (!code)
+        code = c->request(c->context, kinds, 2, perf_rocprofiler_launched_, g);
+    if (!code)
+        code = c->start(c->context);
+    c->code = code;
+    c->initialized = 1;
+    return code;
+}
+
+PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
+                                                                  const char *runtime,
+                                                                  uint32_t priority, void *client)
+{
+    static perf_rocprofiler_tool_ tool;
+
+    (void)version, (void)runtime, (void)priority, (void)client;
+    tool.size = sizeof tool;
+    tool.initialize = perf_rocprofiler_initialize_;
+    tool.data = perf_activity_seen_();
+    return &tool;
+}
+
+/* 1: the library has all that is needed. */
+PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
+{
+    static const char  prefix[] = "rocprofiler_";
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    g->timestamp = PERF_NULL_;
+    perf_gpu_symbol_(library, prefix, "force_configure", &c->configure);
+    perf_gpu_symbol_(library, prefix, "query_available_agents", &c->agents);
+    perf_gpu_symbol_(library, prefix, "create_context", &c->create_context);
+    perf_gpu_symbol_(library, prefix, "create_buffer", &c->create_buffer);
+    perf_gpu_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
+    perf_gpu_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
+    perf_gpu_symbol_(library, prefix, "configure_external_correlation_id_request_service",
+                     &c->request);
+    perf_gpu_symbol_(library, prefix, "start_context", &c->start);
+    perf_gpu_symbol_(library, prefix, "flush_buffer", &c->flush);
+    perf_gpu_symbol_(library, prefix, "get_timestamp", &g->timestamp);
+    perf_gpu_symbol_(library, prefix, "get_status_name", &c->status_name);
+    return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
+           c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
+}
+
+PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path)
+{
+    static const char *const usual[] = {
+        "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
+        "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    const char        *named[2] = {PERF_NULL_, PERF_NULL_}, *error = PERF_NULL_;
+    void              *library;
+    int                code;
+
+    named[0] = path;
+    library = perf_gpu_library_(path ? named : usual);
+    if (!library)
+        return perf_activity_says_(g, PERF_ENOGPU, "there is no librocprofiler-sdk.so that the "
+                                   "loader finds: PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so",
+                                   0, PERF_NULL_);
+    if (!perf_rocprofiler_fill_(g, library))
+        return perf_activity_says_(g, PERF_ENODATA, "that librocprofiler-sdk.so lacks functions", 0,
+                                   PERF_NULL_);
+    g->flush = perf_rocprofiler_flush_;
+    if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
+        return perf_activity_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0,
+                                   PERF_NULL_);
+    code = c->configure(perf_rocprofiler_configure_);
+    if (!code && !c->initialized)
+        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
+    if (!code)
+        code = c->code;
+    if (!code)
+        return PERF_OK;
+    error = c->status_name(code);               /* the numbers of the codes differ by release     */
+    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
+        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
+                                   error);
+    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+}
+
+PERF_COLD_FN_ perf_status perf_rocprofiler_start_(const char *path)
+{
+    static const perf_activity_from_ from = {"rocprofiler", sizeof(perf_rocprofiler_),
+                                             perf_rocprofiler_open_};
+
+    return perf_activity_start_(&from, path);
+}
+
+/* Before the constructors that register a program's kernels with HIP. */
+#if defined(__GNUC__)
+PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
+{
+    perf_activity_asked_("PERF_ROCPROFILER", 8, perf_rocprofiler_start_);
+}
+#endif
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_ROCPROFILER_H */
