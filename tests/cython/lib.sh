@@ -6,6 +6,8 @@ PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore PIP_N
 PYTHONDONTWRITEBYTECODE=1
 export PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT PIP_ROOT_USER_ACTION PIP_NO_INDEX
 export PYTHONDONTWRITEBYTECODE
+CFLAGS="${CFLAGS:-} -O1"                # behind the -O3 of the builders, which takes twice as long
+export CFLAGS
 
 # need_python MODULE...: Python packages of tests/python.txt
 need_python()

@@ -44,7 +44,7 @@ build()
 python3 "$root/tests/cython/names.py" "$root"/cython/perfh/perf*.pxd >"$work/names.pyx"
 cp "$root/tests/cython/basics.pyx" "$work/"
 build names -O0
-build basics -O2
+build basics -O1
 cd "$work"
 try 'every name is there' python3 -c '
 import names

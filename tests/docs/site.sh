@@ -8,8 +8,13 @@ try 'the reference has every name' python3 "$root/tools/reference.py" "$work/ref
 try 'a page for perf_ab_begin, with its comment' grep -q 'perf_ab_begin(const char' "$work/reference/perf_bench.md"
 try 'no private name' sh -c '! grep -lE "^PERF_FN [^(]*_\(" "$1"/*.md' - "$work/reference"
 command -v mkdocs >/dev/null || missing 'mkdocs is not installed (tests/python.txt)'
-cp -r "$root" "$work/copy"
-rm -rf "$work/copy/.git" "$work"/copy/build*
+mkdir "$work/copy"
+for file in "$root"/*; do
+    case ${file##*/} in
+    build*) ;;
+    *) cp -r "$file" "$work/copy/" ;;
+    esac
+done
 try 'the site' "$work/copy/tools/site.sh" "$work/site"
 for page in index.html docs/tutorial.html reference/perf_bench.html cython/index.html; do
     try "$page" test -s "$work/site/$page"
