@@ -20,7 +20,7 @@ built()
     try "$what" "$@" -I"$root" -o "$out"
 }
 
-for flags in -O0 -O2 '-O2 -fPIE -pie' '-O2 -flto' '-O2 -ffunction-sections -Wl,--gc-sections -s'; do
+for flags in -O2 '-O1 -fPIE -pie' '-O0 -fno-pie -no-pie' '-O1 -flto' '-O1 -ffunction-sections -Wl,--gc-sections -s'; do
     built "one program: $flags" one $cc $flags -DMARK=mark "$here/mark.c" "$here/read.c" "$here/program.c"
     try "one program: $flags: every call" ./one 10
     built "nobody reads: $flags" none $cc $flags -DMARK=mark "$here/none.c" "$here/mark.c"

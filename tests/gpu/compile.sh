@@ -19,13 +19,13 @@ nvcc)
     done
     try "one.cu for sm_75, 80, 90, 100" nvcc $warn_nvcc -O2 $chips -I"$root" "$here/one.cu" \
         -o "$work/one"
-    try "loops.cu for sm_75, 80, 90, 100" nvcc $warn_nvcc -O2 $chips -I"$root" "$here/loops.cu" \
+    try "loops.cu for sm_75, 80, 90, 100" nvcc $warn_nvcc $chips -I"$root" "$here/loops.cu" \
         -o "$work/loops"
-    try "loops.cu, off" nvcc $warn_nvcc -O2 -arch=sm_75 -DPERF_DISABLE=1 -I"$root" \
+    try "loops.cu, off" nvcc $warn_nvcc -arch=sm_75 -DPERF_DISABLE=1 -I"$root" \
         "$here/loops.cu" -o "$work/off"
     if command -v clang++ >/dev/null; then      # as the host compiler, which then sees no headers
         for off in 0 1; do
-            try "loops.cu, clang++ on the host, PERF_DISABLE=$off" nvcc -ccbin clang++ -arch=sm_75 -O2 -DPERF_DISABLE=$off \
+            try "loops.cu, clang++ on the host, PERF_DISABLE=$off" nvcc -ccbin clang++ -arch=sm_75 -DPERF_DISABLE=$off \
                 -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror -I"$root" -c "$here/loops.cu" -o "$work/clang.o"
         done
     fi
@@ -43,7 +43,7 @@ clang++)
     flags="-x cuda -std=c++17 -Wall -Wextra -Werror -Wno-unknown-cuda-version -nocudainc -nocudalib
         --cuda-path=$cuda -isystem $cuda/include -I$here -include clang_cuda.h -O2 -I$root"
     for file in one.cu loops.cu; do
-        try "$file, host" clang++ $flags --cuda-host-only -c "$here/$file" -o "$work/f.o"
+        try "$file, host" clang++ $flags -O0 --cuda-host-only -c "$here/$file" -o "$work/f.o"
         for sm in 75 80; do
             try "$file for sm_$sm" clang++ $flags --cuda-device-only --cuda-gpu-arch=sm_$sm -S \
                 "$here/$file" -o "$work/f.ptx"

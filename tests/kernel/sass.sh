@@ -35,7 +35,8 @@ in_loop()
 
 # What nvcc 13.0 makes of it, moves between registers and waits counted.  6 is what a scope needs: two
 # clock readings, its id, its end, its store, its address; where several follow each other some move once more.
-for arch in 75 80 90 100 120; do
+[ $# -gt 0 ] || set -- 75 80 90 100 120
+for arch in "$@"; do
     build $arch on8 -DN=8
     build $arch on40 -DN=40
     build $arch off8 -DN=8 -DPERF_DISABLE=1

@@ -19,7 +19,9 @@ here=$root/tests/nvtx
 cd "$work"
 c=$cc
 [ "$cc" != nvcc ] || c=gcc
-strict="-std=gnu11 -O2 -g $warn_c -I$root"
+level=-O2
+[ "$c" != clang ] || level=-O0
+strict="-std=gnu11 $level -g $warn_c -I$root"
 
 # shellcheck disable=SC2086
 {

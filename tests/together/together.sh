@@ -58,11 +58,10 @@ case $kind in
 gcc | clang)
     [ $kind = gcc ] && cxx=g++ || cxx=clang++
     same -O0 $kind $cxx -O0 ''
-    same -O2 $kind $cxx -O2 ''
-    same gc-sections $kind $cxx '-O2 -ffunction-sections -fdata-sections' -Wl,--gc-sections
+    same gc-sections $kind $cxx '-O1 -ffunction-sections -fdata-sections' -Wl,--gc-sections
     same pie $kind $cxx '-O2 -fPIE -fvisibility=hidden' -pie
     [ $kind = gcc ] || finish
-    same lto $kind $cxx '-O2 -flto' '-O2 -flto'
+    same lto $kind $cxx '-O1 -flto' '-O1 -flto'
 
     name='all headers, lto'             # the linker sees the declarations of C and C++ side by side
     for ext in c cpp; do
