@@ -138,7 +138,7 @@ run()
     fi
 }
 
-build gcc g++ -O2
+build gcc g++ -O1
 # shellcheck disable=SC2086
 try 'perf_main.h before perf.h, in the file with main()' gcc -std=c99 $warn_c -DPERF_MAIN=1 \
     -I"$root" two.c -o alone
@@ -481,10 +481,10 @@ build gcc g++ -O0 -fsanitize=thread
 run 0 '^spin/threads:2' --filter spin --budget 0.02
 build gcc g++ -O0 -DPERF_DISABLE=1
 run 2 'compiled with PERF_DISABLE=1'
-build gcc g++ -O2 -flto
+build gcc g++ -O1 -flto
 run 0 '^from_cxx$' --list
 if command -v clang++ >/dev/null; then
-    build clang clang++ -O1
+    build clang clang++ -O0
     run 0 '^spin/threads:2' --filter spin --budget 0.02
 fi
 for other in musl-gcc tcc; do
