@@ -35,7 +35,7 @@ class Looks(Checks):
     def build(self, source="target.c", *flags, name=None):
         """A program from a file of this folder."""
         out = self.work / (name or source.split(".")[0])
-        subprocess.run([*CC, "-O1", "-g", "-w", f"-I{ROOT}", *flags, str(HERE / source), "-o", str(out),
+        subprocess.run([*CC, "-O0", "-g", "-w", f"-I{ROOT}", *flags, str(HERE / source), "-o", str(out),
                         "-lpthread"], check=True, capture_output=True)
         return out
 

@@ -135,7 +135,7 @@ with Target(target, "work", "60") as t:
 
 # ---- an image comes and goes while it is read ---------------------------------------------------
 plugin = c.file("plugin.c", '#include "perf_scope.h"\nvoid act(void) { PERF_SCOPE("in the plugin"); }\n')
-subprocess.run([*CC, "-O1", "-w", "-shared", "-fPIC", f"-I{ROOT}", str(plugin), "-o", str(c.work / "plugin.so")], check=True)
+subprocess.run([*CC, "-O0", "-w", "-shared", "-fPIC", f"-I{ROOT}", str(plugin), "-o", str(c.work / "plugin.so")], check=True)
 host = c.file("host.c", """#define PERF_AT_EXIT 1
 #include "perf.h"
 #include <dlfcn.h>
@@ -153,7 +153,7 @@ int main(int n, char **v)
     }
 }
 """)
-subprocess.run([*CC, "-O1", "-w", f"-I{ROOT}", str(host), "-o", str(c.work / "host"), "-ldl"], check=True)
+subprocess.run([*CC, "-O0", "-w", f"-I{ROOT}", str(host), "-o", str(c.work / "host"), "-ldl"], check=True)
 with Target(c.work / "host", c.work / "plugin.so") as t:
     time.sleep(0.1)
     last = 0
@@ -222,7 +222,7 @@ if os.geteuid() == 0:
                                               "ptrace_scope" in done.stderr), f"not dumpable: {done}")
         process.kill()
 refusals = c.work / "refusals"
-subprocess.run([*CC, "-O1", "-w", f"-I{ROOT}", str(HERE / "refusals.c"), "-o", str(refusals)], check=True)
+subprocess.run([*CC, "-O0", "-w", f"-I{ROOT}", str(HERE / "refusals.c"), "-o", str(refusals)], check=True)
 done = subprocess.run([str(refusals)], capture_output=True, text=True)
 c.check(done.returncode == 0, done.stdout)
 
