@@ -151,7 +151,7 @@ def _compare(s, perfh):
     try:
         found = perfh.baseline_check(s.compare, s.rule, any_machine=s.any_machine)
     except perfh.Error as error:
-        s.lines.append(f"{s.compare}: cannot compare: {error}")
+        s.lines.append(f"cannot compare: {error}")
         return False
     rejected = [e for e in found.entries if e.decision == "REJECT"]
     s.lines.append(f"against {s.compare}, {found.runs} runs, {s.rule or 'no regression beyond 5 %'}:")
@@ -172,7 +172,7 @@ def _save(s, perfh, fine):
     try:
         perfh.baseline_save(s.save, s.label)
     except perfh.Error as error:
-        s.lines.append(f"{s.save}: cannot save: {error}")
+        s.lines.append(f"cannot save: {error}")
         return False
     s.lines.append(f"{s.save}: this run was added")
     return True

@@ -338,7 +338,10 @@ def auto(*patterns, folder=None, lines=()):
     asked = of_lines(lines)
     if not patterns and folder is None and not asked:
         raise ValueError('auto: which modules? perfh.auto("pkg", "pkg.*")')
-    chosen = Chosen(tuple(str(one) for one in patterns),
+    for one in patterns:
+        if not isinstance(one, str):
+            raise TypeError(f'auto: {one!r}: the name of a module is wanted, as "pkg" or "pkg.*"')
+    chosen = Chosen(patterns,
                     None if folder is None else os.path.join(os.path.abspath(folder), ""), asked)
     if MONITORING is None or not monitor(chosen):
         watch_threads(chosen)

@@ -78,6 +78,21 @@ cdef object check(perf_status status):
         raise error
 
 
+cdef object check_file(perf_status status, bytes name):
+    """check() with the file's name, and what is missing, in the error."""
+    try:
+        check(status)
+    except Error as error:
+        path = os.fsdecode(name)
+        words = str(error)
+        if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            words = "there is no such folder"
+        elif not os.path.exists(path) and status == PERF_ENODATA:
+            words += ": there is no such file, or nothing was measured"
+        error.args = (f"{path}: {words}",)
+        raise
+
+
 cdef bytes utf8(object name):
     return name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
 
@@ -88,6 +103,8 @@ cdef bint left_and_resumed(object function):
 
 
 cdef object refuse_resumed(call, object function):
+    if not callable(function):
+        raise TypeError(f"perfh.{call} cannot call {function!r}: pass a function, its arguments behind it")
     if left_and_resumed(function) or left_and_resumed(getattr(function, "func", None)) or \
             left_and_resumed(getattr(type(function), "__call__", None)):
         raise TypeError(f"perfh.{call} cannot call {function_name(function)}: a coroutine or generator "
@@ -425,7 +442,7 @@ def trace_save(path):
     cdef perf_status status
     with nogil:
         status = perf_trace_save_perfetto(at) if perfetto else perf_trace_save(at)
-    check(status)
+    check_file(status, name)
 
 
 def export(path, format="flame"):
@@ -442,7 +459,7 @@ def export(path, format="flame"):
     kind = <perf_export_format><int>formats[format]
     with nogil:
         status = perf_export_save(at, kind, NULL)
-    check(status)
+    check_file(status, name)
 
 
 # ---- a worker's thread, for _workers.py ----------------------------------------------------------
@@ -475,7 +492,7 @@ def results_save(path, label=None):
     o.label = NULL if mark is None else <const char *>mark
     with nogil:
         status = perf_results_save(at, &o)
-    check(status)
+    check_file(status, name)
 
 
 def baseline_save(path, label=None, *, bint add=True):
@@ -489,7 +506,7 @@ def baseline_save(path, label=None, *, bint add=True):
     o.alone = not add
     with nogil:
         status = perf_baseline_add(at, &o)
-    check(status)
+    check_file(status, name)
 
 
 def baseline_check(path, rule=None, *, double confidence=0, bint any_machine=False):
@@ -511,7 +528,7 @@ def baseline_check(path, rule=None, *, double confidence=0, bint any_machine=Fal
     with nogil:
         b = checked_of(at, &o)
     try:
-        check(b.status)
+        check_file(b.status, name)
         entries = []
         for i in range(b.entries):
             e = &b.entry[i]

@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
 
     # What cannot be done is said in a sentence.
     pathlib.Path("broken.json").write_text("no JSON")
-    pytest("--perfh-compare", "broken.json", "test_speed.py", status=1, says=["broken.json: cannot compare: "])
+    pytest("--perfh-compare", "broken.json", "test_speed.py", status=1, says=["cannot compare: broken.json: "])
     for options, words in ((("--perfh-compare", "none.json"), "no such file; --perfh-save none.json makes it"),
                            (("--perfh-save", "nowhere/x.json"), "there is no such folder"),
                            (("--perfh-save", "."), "the name of a file is wanted"),

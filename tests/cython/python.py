@@ -74,7 +74,13 @@ raises(ValueError, lambda: perfh.ab(lambda: [], lambda: [], close=1), "no number
 raises(ValueError, lambda: perfh.ab(slow, quick, rule="nonsense"), "speedup >= 1.3")
 raises(ValueError, lambda: perfh.ab(slow, quick, rule=None), "speedup >= 1.3")
 raises(TypeError, lambda: perfh.ab(slow))
-raises(TypeError, lambda: perfh.ab(slow, 5))
+raises(TypeError, lambda: perfh.ab(slow, 5), "perfh.ab cannot call 5: pass a function")
+raises(TypeError, lambda: perfh.bench(None), "perfh.bench cannot call None: pass a function")
+raises(TypeError, lambda: perfh.auto(sys), "the name of a module is wanted")
+for save in (perfh.results_save, perfh.baseline_save, perfh.trace_save, perfh.export, perfh.baseline_check):
+    raises(perfh.Error, lambda: save("/nowhere/x.json"), "/nowhere/x.json: there is no such folder")
+raises(perfh.Error, lambda: perfh.baseline_check("no.json"), "no.json: no data: there is no such file")
+raises(perfh.Error, lambda: perfh.baseline_check(__file__), "python.py: malformed")
 
 
 # ---- what two functions return ---------------------------------------------------------------------
