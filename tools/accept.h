@@ -166,6 +166,7 @@ PERF_FN int accept_alone(const history *h, const char *entry, const char *named)
     if (!status) {
         out.durable = 1;
         accept_write(out.file, root);
+        (void)fflush(out.file);                 /* before it is told to go to the disk            */
         status = ab_end_file(&out, h->file[0]) ? unwritten(h->file[0]) : written();
     }
     json_decref(root);
