@@ -25,6 +25,8 @@ def run(arguments):
     if not os.path.exists(o.script):
         parser.error(f"no such script: {o.script}")
     folder = os.path.dirname(os.path.abspath(o.script))
+    stem = os.path.splitext(os.path.basename(o.script))[0]
+    o.lines = [stem + one[len("__main__"):] if one.startswith("__main__.") else one for one in o.lines]
     sys.argv = [o.script, *o.arguments]
     sys.path[0] = folder
     with open(o.script, "rb") as f:
