@@ -4,37 +4,20 @@
 #define PERF_AT_EXIT 1
 #include "perf.h"
 #include "perf_counters.h"
-#include <dlfcn.h>
+#include "syscalls.h"
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/syscall.h>
 
-long syscall(long number, ...)
+static int opens(struct perf_event_attr *attr, int process, int group)
 {
-    void                   *found = dlsym(RTLD_NEXT, "syscall");
-    long                  (*real)(long, ...);
-    struct perf_event_attr *attr;
-    va_list                 a;
-    long                    x[6];
-    int                     i;
-
-    memcpy(&real, &found, sizeof real);
-    va_start(a, number);
-    for (i = 0; i < 6; i++)
-        x[i] = va_arg(a, long);
-    va_end(a);
-    if (number == SYS_perf_event_open) {
-        attr = (struct perf_event_attr *)x[0];
-        if (attr->type != PERF_TYPE_HARDWARE || attr->config > 1 || attr->read_format != 11) {
-            errno = ENOENT;
-            return -1;
-        }
-        attr->type = PERF_TYPE_SOFTWARE;
-        attr->config = PERF_COUNT_SW_TASK_CLOCK;
+    (void)process, (void)group;
+    if (attr->type != PERF_TYPE_HARDWARE || attr->config > 1 || attr->read_format != 11) {
+        errno = ENOENT;
+        return -1;
     }
-    return real(number, x[0], x[1], x[2], x[3], x[4], x[5]);
+    attr->type = PERF_TYPE_SOFTWARE;
+    attr->config = PERF_COUNT_SW_TASK_CLOCK;
+    return THE_KERNELS;
 }
 
 static void work(void)

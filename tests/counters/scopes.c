@@ -7,16 +7,13 @@ uint64_t planted_pmc(uint32_t index);           /* PERF_PMC_ */
 #include "perf.h"
 #include "perf_counters.h"
 #include "check.h"
-#include <dlfcn.h>
+#include "syscalls.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,42 +42,28 @@ static int plants(int which)
     return fd;
 }
 
-long syscall(long number, ...)
+static int opens(struct perf_event_attr *attr, int process, int group)
 {
-    void                   *found = dlsym(RTLD_NEXT, "syscall");
-    long (*real)(long, ...);
-    struct perf_event_attr *attr;
-    va_list                 a;
-    long                    x[6];
-    int                     i;
+    const int cycles = attr->config == PERF_COUNT_HW_CPU_CYCLES;
 
-    memcpy(&real, &found, sizeof real);
-    va_start(a, number);
-    for (i = 0; i < 6; i++)
-        x[i] = va_arg(a, long);
-    va_end(a);
-    if (number == SYS_perf_event_open) {
-        attr = (struct perf_event_attr *)x[0];
-        if (attr->read_format == 11 && attr->config == PERF_COUNT_HW_BRANCH_MISSES && with_branches)
-            return plants(2);
-        if (attr->type == PERF_TYPE_HARDWARE && attr->read_format == 11 && attr->config < 2) {
-            const int cycles = attr->config == PERF_COUNT_HW_CPU_CYCLES;
-            if (!attr->exclude_kernel || !attr->exclude_hv || attr->inherit || x[1])
-                abort();                        /* not of this thread's own code alone */
-            if (refuse || (refuse_cycles && cycles)) {
-                errno = refuse ? refuse : refuse_cycles;
-                return -1;
-            }
-            if (planted)
-                return plants(cycles);
-            attr->type = PERF_TYPE_SOFTWARE;
-            attr->config = cycles ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
-        } else {
-            errno = ENOENT;
-            return -1;
-        }
+    (void)group;
+    if (attr->read_format == 11 && attr->config == PERF_COUNT_HW_BRANCH_MISSES && with_branches)
+        return plants(2);
+    if (attr->type != PERF_TYPE_HARDWARE || attr->read_format != 11 || attr->config >= 2) {
+        errno = ENOENT;
+        return -1;
     }
-    return real(number, x[0], x[1], x[2], x[3], x[4], x[5]);
+    if (!attr->exclude_kernel || !attr->exclude_hv || attr->inherit || process)
+        abort();                                /* not of this thread's own code alone */
+    if (refuse || (refuse_cycles && cycles)) {
+        errno = refuse ? refuse : refuse_cycles;
+        return -1;
+    }
+    if (planted)
+        return plants(cycles);
+    attr->type = PERF_TYPE_SOFTWARE;
+    attr->config = cycles ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
+    return THE_KERNELS;
 }
 
 ssize_t read(int fd, void *to, size_t n)
