@@ -1747,7 +1747,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
 {
     perf_works_    *g = &perf_works_v1_;
     const uint64_t  period = PERF_GET_(&g->period);
-    const uint32_t  room = tree->count;
+    const uint32_t  room = tree->count, process = perf_process_id_();
     perf_work_sum_ *sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
     perf_worker_   *w;
     perf_work_     *one;
@@ -1757,7 +1757,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
         return PERF_NULL_;
     PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
     for (w = PERF_ACQ_(&g->workers); w; w = w->next)
-        for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&w->process) == perf_process_id_(); i++)
+        for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&w->process) == process; i++)
             for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
                 const uint32_t node = perf_tree_path_(tree, one->cell);
                 if (node < room && PERF_ACQ_(&one->period) == period)
