@@ -1,6 +1,6 @@
 /* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
  *
- *     static const perf_activity_from_ from = {"CUPTI", sizeof(my_calls), my_begin};
+ *     static const perf_activity_from_ from = {"CUPTI", 0, sizeof(my_calls), my_begin};
  *     status = perf_activity_start_(&from, NULL);
  *
  * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
@@ -31,8 +31,8 @@ PERF_BEGIN_DECLS
 
 /* ---- what is kept ----
  * Each launch leaves its correlation id, the innermost scope and both clocks in a ring.  A profiler
- * hands over records some time later, on any thread; their id finds the entry of the ring, which
- * so places them in a scope and on the host's clock.                                             */
+ * hands over records some time later, on any thread.  A record's id leads to the ring's entry,
+ * which gives its scope and the host's time.                                                     */
 
 #define PERF_ACTIVITY_LAUNCHES_ 65536u
 #define PERF_ACTIVITY_NAMES_    1024u
@@ -40,11 +40,12 @@ PERF_BEGIN_DECLS
 #define PERF_ACTIVITY_TRACKS_   64u
 #define PERF_ACTIVITY_DEVICES_  16u
 #define PERF_ACTIVITY_SPANS_    256u
+#define PERF_ACTIVITY_SOURCES_  2       /* 0: CUPTI, 1: rocprofiler                               */
 
 typedef struct perf_activity_launch_ {  /* one call of the API, written by its thread             */
     uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
     uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
-    uint64_t ns;                        /* of `begin`, by the records' clock                      */
+    uint64_t ns;                        /* the moment of `begin`, on the profiler's clock         */
 } perf_activity_launch_;
 
 typedef struct perf_activity_name_ {
@@ -56,7 +57,7 @@ typedef struct perf_activity_name_ {
 typedef struct perf_activity_row_ {     /* a kernel or a kind of copy, launched in one scope      */
     uint32_t name, scope;               /* ids; scope 0: in none; name 0: free                    */
     uint64_t calls, bytes, ns;
-    uint64_t waited;                    /* from the launch to the start, ns, of `placed`          */
+    uint64_t waited;                    /* ns from launch to start, summed over `placed` calls    */
     uint64_t placed;                    /* whose launch is known                                  */
     uint32_t shown, spare;
 } perf_activity_row_;
@@ -72,7 +73,7 @@ typedef struct perf_activity_device_ {
     uint32_t         number, known, count, longest_name;
     uint64_t         first, upto;       /* where the spans in the sums begin and end              */
     uint64_t         busy, gaps, longest;       /* of those spans                                 */
-    uint64_t         sum, copies;       /* of all records                                         */
+    uint64_t         sum, copies;       /* ns of all records; of the copies among them            */
     uint64_t         starved;           /* idle, with nothing launched                            */
     perf_activity_span_ span[PERF_ACTIVITY_SPANS_];
 } perf_activity_device_;
@@ -90,13 +91,14 @@ typedef struct perf_activity_ {
     uint32_t    starting;               /* the thread that is inside a start function             */
     uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
     const char *by;                     /* whose records, or why none: "CUPTI"                    */
-    void       *calls;                  /* that library's functions; of its header                */
+    void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
+    void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
     char     *(*demangle)(const char *, char *, size_t *, int *);
     uint64_t    birth;                  /* ticks of the last reset                                */
-    uint64_t    untimed, dropped, unplaced, rowless;
-    uint64_t    kernels, short_kernels; /* those whose launch is known; shorter than that took    */
+    uint64_t    untimed, dropped, unplaced, rowless, lineless;
+    uint64_t    kernels, short_kernels; /* with a known launch; those shorter than their launch   */
     uint64_t    took;                   /* by those launches, ticks                               */
     uint32_t    rows, tracks, devices, spare;
     perf_activity_name_   name[PERF_ACTIVITY_NAMES_];
@@ -119,6 +121,8 @@ enum {
     PERF_ACTIVITY_FILL_ = 11,
     PERF_ACTIVITY_KERNEL_ = 12
 };
+
+#define PERF_ACTIVITY_UNKNOWN_ UINT32_MAX       /* the scope, where the launch is not known       */
 
 /* One record, whatever it is. */
 typedef struct perf_activity_work_ {
@@ -169,7 +173,7 @@ PERF_COLD_FN_ void perf_activity_returned_(perf_activity_ *g, uint32_t correlati
         PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
 }
 
-/* Where and when a record was launched. */
+/* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_launch_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
@@ -188,6 +192,7 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *
             w->waited = w->start - now.ns;
     } else {
         g->unplaced++;
+        w->scope = PERF_ACTIVITY_UNKNOWN_;
     }
     w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
             PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
@@ -330,7 +335,7 @@ PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_
     uint64_t             from = w->start, to = w->end;
     uint32_t             i = d->count, last;
 
-    if (from < d->upto)                         /* later than half the spans: a part may be lost  */
+    if (from < d->upto)                         /* its beginning is summed already                */
         from = d->upto;
     if (to <= from)
         return;
@@ -363,10 +368,14 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *g, const perf_activ
     perf_activity_device_ *d = g->device;
     uint64_t               idle;
 
+    if (w->what == PERF_ACTIVITY_HOST_)         /* no device has worked                           */
+        return;
     while (d->known && d->number != w->device && d < g->device + PERF_ACTIVITY_DEVICES_ - 1)
         d++;
-    if (d->known && d->number != w->device)
+    if (d->known && d->number != w->device) {
+        g->lineless++;
         return;
+    }
     if (!d->known) {
         d->known = 1;
         d->number = w->device;
@@ -461,12 +470,21 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_w
     return 1;
 }
 
+/* 0: its times are missing, or no times: longer than 30 years. */
+PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
+{
+    const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
+
+    return w->start && w->end >= w->start && w->end - w->start < most &&
+           w->start - now + most < 2 * most;
+}
+
 /* Adds a record to all that is kept. */
 PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_row_ *row;
 
-    if (!w->start || w->end < w->start || !w->end) {
+    if (!perf_activity_timed_(g, w)) {
         g->untimed++;
         return;
     }
@@ -505,22 +523,25 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *r)
 
     (void)r;
     if (g && PERF_GET_(&g->on) == 1)
-        g->flush(g->calls, 0);
+        g->flush(g->used, 0);
 }
 
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *g = perf_activity_seen_();
 
-    perf_activity_collect_(PERF_NULL_); /* records of what has ended by now                       */
     if (!g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    g->birth = perf_scope_ticks_(perf_registry_get_());         /* no older record comes in       */
+    perf_gpu_unlock_(&g->lock);
+    perf_activity_collect_(PERF_NULL_);
+    if (!perf_gpu_lock_(&g->lock, 1))
         return;
     PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
     PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
     g->rows = g->devices = 0;
-    g->untimed = g->dropped = g->unplaced = g->rowless = 0;
+    g->untimed = g->dropped = g->unplaced = g->rowless = g->lineless = 0;
     g->kernels = g->short_kernels = g->took = 0;
-    g->birth = perf_scope_ticks_(perf_registry_get_());
     perf_gpu_unlock_(&g->lock);
 }
 
@@ -567,6 +588,8 @@ PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 {
     if (!id)
         return "(no scope)";
+    if (id == PERF_ACTIVITY_UNKNOWN_)
+        return "(not known)";
     return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
 }
 
@@ -601,7 +624,7 @@ PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activit
     const double placed = PERF_CAST_(double, row->placed);
 
     perf_cell_text_(table, perf_activity_text_(row->name));
-    perf_cell_text_(table, row->placed ? perf_activity_text_(row->scope) : "(not known)");
+    perf_cell_text_(table, perf_activity_text_(row->scope));
     perf_cell_fixed_(table, calls, 0);
     perf_cell_ns_(table, ns);
     perf_cell_fixed_(table, sum > 0 ? 100 * ns / sum : 0, 1);
@@ -705,12 +728,13 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     perf_activity_ *g = perf_activity_seen_();
     double          sum;
     uint32_t        i;
-    const uint64_t *n[4];
+    const uint64_t *n[5];
     static const char *const what[] = {
         "records of the profiler had no times, and were left out",
         "records were lost: no memory for them, or the profiler had none",
         "kernels and copies: it is not known where they were launched",
-        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope"};
+        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
+        "kernels and copies of devices behind the 16th are in no line of a device"};
 
     if (json || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
@@ -725,7 +749,8 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     n[1] = &g->dropped;
     n[2] = &g->unplaced;
     n[3] = &g->rowless;
-    for (i = 0; i < 4; i++)
+    n[4] = &g->lineless;
+    for (i = 0; i < 5; i++)
         if (*n[i])
             perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
     if (*g->said)
@@ -733,7 +758,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     perf_gpu_unlock_(&g->lock);
 }
 
-/* What the device that worked longest did: knows all work, so it comes before that of scopes. */
+/* From the busiest device.  It covers all work, so it outranks what scopes tell. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 {
     perf_activity_      *g = perf_activity_seen_();
@@ -761,6 +786,7 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 /* A profiler's library, as a header of its own knows it. */
 typedef struct perf_activity_from_ {
     const char *by;                     /* its name in reports                                    */
+    uint32_t    slot;                   /* of its functions                                       */
     size_t      calls;                  /* bytes of the struct for its functions                  */
     perf_status (*begin)(perf_activity_ *g, const char *path);  /* fills in calls, timestamp and  */
                                         /* flush, lets records come; else says why not            */
@@ -816,7 +842,7 @@ PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status sta
     return status;
 }
 
-/* The last moment at which a profiler answers: its own clean-up comes later, then the report. */
+/* Runs before the profiler's own clean-up, so it can still be flushed.  Then comes the report. */
 extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
     __asm__(PERF_SYM_("__cxa_atexit"));
 
@@ -826,7 +852,7 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 
     if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
         return;
-    g->flush(g->calls, 1);                      /* what has not ended has no times                */
+    g->flush(g->used, 1);                       /* what has not ended has no times                */
     PERF_SET_(&g->on, 2u);
 }
 
@@ -844,19 +870,19 @@ PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
         perf_gpu_symbol_(names, "__cxa", "_demangle", &g->demangle);
 }
 
-/* The same, in one thread at a time, while there are no records. */
+/* Tries to start a source; one thread at a time, only while none runs. */
 PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
                                              const char *path)
 {
     perf_status status;
     uint64_t    ns = 0;
 
-    if (!g->by || PERF_LIBC_(strcmp)(g->by, from->by)) {
-        g->calls = perf_pages_(from->calls, 1);
-        g->by = from->by;
-    }
-    if (!g->calls)
+    if (!g->calls[from->slot])
+        g->calls[from->slot] = perf_pages_(from->calls, 1);
+    if (!g->calls[from->slot])
         return PERF_ENOMEM;
+    g->by = from->by;
+    g->used = g->calls[from->slot];
     perf_activity_find_names_(g);
     status = from->begin(g, path);
     if (status)

@@ -40,7 +40,7 @@ typedef struct perf_lost {
     double      per_1000;       /* of the scope that lost most: misses, or lost cycles, in 1,000  */
                                 /* instructions                                                   */
     double      ipc;            /* of that scope itself                                           */
-    const char *in;             /* its name, never freed; "": no scope lost any                   */
+    const char *scope;          /* its name, never freed; "": no scope lost any                   */
 } perf_lost;
 
 /* What the processor has counted in the unit, of all threads (perf_counters.h, PERF_COUNTERS=1). */

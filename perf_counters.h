@@ -1986,7 +1986,7 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
     uint32_t   i;
 
     lost->share = lost->per_1000 = lost->ipc = PERF_NAN_;
-    lost->in = "";
+    lost->scope = "";
     if (!(unit->calls[which] > 0.0))
         return;
     for (i = 1; i < nodes; i++) {
@@ -2002,7 +2002,7 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
             continue;
         most = cost;
         e->lost_in[cause] = i;
-        lost->in = perf_work_name_(e->tree, i);
+        lost->scope = perf_work_name_(e->tree, i);
         lost->ipc = count[PERF_WORK_INSTRUCTIONS_] / cycles;
         lost->per_1000 = 1000.0 * count[which] / count[PERF_WORK_INSTRUCTIONS_];
     }

@@ -165,7 +165,7 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
                                       size_t valid)
 {
     perf_activity_ *g = perf_activity_seen_();
-    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls) : PERF_NULL_;
+    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
     void           *record = PERF_NULL_;
     size_t          lost = 0;
 
@@ -192,7 +192,7 @@ PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)
 /* 1: the library has all that is needed. */
 PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
 {
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls);
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
 
     PERF_LIBC_(memset)(c, 0, sizeof *c);
     g->timestamp = PERF_NULL_;
@@ -268,7 +268,7 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
 PERF_COLD_FN_ perf_status perf_cupti_says_(perf_activity_ *g, perf_status status, const char *why,
                                            int code)
 {
-    const perf_cupti_ *c = PERF_CAST_(const perf_cupti_ *, g->calls);
+    const perf_cupti_ *c = PERF_CAST_(const perf_cupti_ *, g->calls[0]);
     const char        *name = PERF_NULL_;
 
     if (code && c->error_name && c->error_name(code, &name))
@@ -278,7 +278,7 @@ PERF_COLD_FN_ perf_status perf_cupti_says_(perf_activity_ *g, perf_status status
 
 PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path)
 {
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls);
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
     void        *library = perf_cupti_library_(path);
     uint64_t     ns = 0;
     int          code;
@@ -308,7 +308,8 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path)
 
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
-    static const perf_activity_from_ from = {"CUPTI", sizeof(perf_cupti_), perf_cupti_open_};
+    static const perf_activity_from_ from = {"CUPTI", 0, sizeof(perf_cupti_),
+                                             perf_cupti_open_};
 
     return perf_activity_start_(&from, library);
 }

@@ -549,7 +549,7 @@ PERF_COLD_FN_ void perf_put_because_(perf_out_ *o, const perf_diagnosis *d)
     perf_put_number_(o, ", ", lost->per_1000, 1);
     perf_put_(o, d->bound == PERF_BY_FRONT_END ? " lost cycles" : " misses");
     perf_put_(o, " a 1,000 instructions in ");
-    (void)perf_put_cut_(o, lost->in, 40);
+    (void)perf_put_cut_(o, lost->scope, 40);
 }
 
 /* "counted: IPC 0.42; cache misses about 58 % of the cycles (most in walk: IPC 0.12, 31.0 a 1,000
@@ -574,7 +574,7 @@ PERF_COLD_FN_ void perf_put_counts_line_(perf_out_ *o, const perf_diagnosis *d)
         if (lost->share < 0.005)
             continue;
         perf_put_(o, " (most in ");
-        (void)perf_put_cut_(o, lost->in, 40);
+        (void)perf_put_cut_(o, lost->scope, 40);
         perf_put_number_(o, ": IPC ", lost->ipc, 2);
         perf_put_number_(o, ", ", lost->per_1000, 1);
         perf_put_(o, " a 1,000 instructions");
@@ -642,7 +642,7 @@ PERF_COLD_FN_ void perf_put_counts_json_(perf_out_ *o, const perf_counted *c)
         perf_put_json_known_(o, ":{\"share\":", c->lost[i].share);
         perf_put_json_known_(o, ",\"per_1000\":", c->lost[i].per_1000);
         perf_put_json_known_(o, ",\"ipc\":", c->lost[i].ipc);
-        perf_put_json_text_(o, ",\"in\":", c->lost[i].in);
+        perf_put_json_text_(o, ",\"in\":", c->lost[i].scope);
         perf_put_char_(o, '}');
     }
     perf_put_char_(o, '}');

@@ -919,6 +919,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 #define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
 #define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
 #define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
+#define PERF_CHANGE_LEAST_  0.001       /* log: of runs that all take the same time               */
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
 
@@ -944,8 +945,8 @@ PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_
         if (i >= lag)
             xy += residual[i] * residual[i - lag];
     }
-    if (!(xx > 0.0))
-        return 0.0;
+    if (!(xx > PERF_CHANGE_LEAST_ * PERF_CHANGE_LEAST_ * PERF_CAST_(double, n)))
+        return 0.0;                             /* what is left of equal values is rounding       */
     rho = xy / xx;
     rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
     if (rho < 0.0)
@@ -975,7 +976,7 @@ PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
 PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                       double scale)
 {
-    const double fewer = perf_residuals_fewer_(residual, n), least = 0.001;
+    const double fewer = perf_residuals_fewer_(residual, n);
     double       squares = 0.0, sd;
     size_t       i;
 
@@ -983,8 +984,8 @@ PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residu
         squares += residual[i] * residual[i];
     change->df = PERF_CAST_(double, n) - 2.0;
     sd = perf_sqrt_(squares / change->df);
-    if (sd < least)
-        sd = least;
+    if (sd < PERF_CHANGE_LEAST_)
+        sd = PERF_CHANGE_LEAST_;
     change->se = sd * scale * perf_sqrt_(fewer);
     change->df /= fewer;
     if (change->df < 2.0)

@@ -7,7 +7,7 @@
  * perf_cupti.h does on NVIDIA's devices.  AMD's librocprofiler-sdk is looked for at run time: no
  * header of ROCm's, nothing to link.  It has to begin before HIP does, so no call starts it, only
  * the environment.  Without that nothing is opened, and nothing costs anything.
- * It never met a device: written from AMD's headers of releases 0.4 to 1.3 (ROCm 6.2 to 7.13).
+ * It never met a device: written from AMD's headers of releases 0.5 to 1.3 (ROCm 6.2 to 7.13).
  * Sections (search for ">>"):  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_ROCPROFILER_H
@@ -30,7 +30,7 @@ PERF_BEGIN_DECLS
 typedef struct perf_rocprofiler_kernel_ {   /* ..._buffer_tracing_kernel_dispatch_record_t        */
     uint64_t size;
     uint32_t kind, operation;
-    uint64_t internal, correlation;     /* the second is ours: perf_rocprofiler_launched_         */
+    uint64_t internal, correlation;     /* internal: AMD's id; correlation: ours                  */
     uint64_t thread, start, end;        /* ns                                                     */
     uint64_t info_size, agent, queue, kernel;
 } perf_rocprofiler_kernel_;
@@ -58,8 +58,8 @@ typedef struct perf_rocprofiler_symbol_ {   /* ..._code_object_kernel_symbol_reg
     const char *name;
 } perf_rocprofiler_symbol_;
 
-/* rocprofiler_callback_tracing_record_t, which comes by value.  From 1.0 on its correlation id has
- * one word more, and what follows stands one word later. */
+/* rocprofiler_callback_tracing_record_t, which comes by value.  From 1.0 on its correlation id is
+ * one word longer; what follows moves by a word. */
 typedef struct perf_rocprofiler_call_ {
     uint64_t word[8];
 } perf_rocprofiler_call_;
@@ -78,12 +78,19 @@ enum {
     PERF_ROCPROFILER_CODE_ = 10,        /* kind of calls: code objects; ...                       */
     PERF_ROCPROFILER_SYMBOL_ = 2,       /* ... its operation: a kernel's symbol                   */
     PERF_ROCPROFILER_LOADED_ = 1,       /* ... and phase                                          */
-    PERF_ROCPROFILER_DISCARD_ = 1,      /* records that find no room are dropped and counted      */
+    PERF_ROCPROFILER_LOSSLESS_ = 2,     /* two buffers that take turns; DISCARD has one, and what */
+                                        /* comes after its first flush is lost uncounted          */
     PERF_ROCPROFILER_BYTES_ = 1048576,  /* of the buffer                                          */
-    PERF_ROCPROFILER_KERNELS_ = 8192    /* whose names are kept; they are numbered from 1 on      */
+    PERF_ROCPROFILER_KERNELS_ = 65536,  /* whose names are kept; they are numbered from 1 on      */
+    PERF_ROCPROFILER_AGENTS_ = 256
 };
 
-/* Its functions; a handle is a struct of one uint64_t there, which is passed alike. */
+typedef struct perf_rocprofiler_name_ { /* of a kernel                                            */
+    char    *symbol;                    /* a copy of AMD's, without ".kd"; NULL: not known        */
+    uint32_t id, spare;                 /* of the name; 0: it has not run yet                     */
+} perf_rocprofiler_name_;
+
+/* Its functions.  AMD's handles are structs of one uint64_t; they are passed like one. */
 typedef struct perf_rocprofiler_ {
     int (*configure)(perf_rocprofiler_tool_ *(*)(uint32_t, const char *, uint32_t, void *));
     int (*agents)(int version, int (*)(int, const void **, size_t, void *), size_t, void *);
@@ -100,15 +107,16 @@ typedef struct perf_rocprofiler_ {
     int (*flush)(uint64_t buffer);
     const char *(*status_name)(int);
     uint64_t context, buffer, launches;
+    uint64_t dropped;                   /* AMD's count so far                                     */
     int      initialized, code;         /* code: of the first function that failed                */
-    uint32_t devices;
-    uint64_t device[PERF_ACTIVITY_DEVICES_];    /* agents, in the order of HIP's devices          */
-    uint32_t kernel[PERF_ROCPROFILER_KERNELS_]; /* ids of names; 0: not known                     */
+    uint32_t asked, devices;            /* asked: it has been told of us, once                    */
+    uint64_t device[PERF_ROCPROFILER_AGENTS_];  /* agents that are GPUs, in AMD's order           */
+    perf_rocprofiler_name_ kernel[PERF_ROCPROFILER_KERNELS_];
 } perf_rocprofiler_;
 
 PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *g)
 {
-    return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls) : PERF_NULL_;
+    return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls[1]) : PERF_NULL_;
 }
 
 /* ---- what it calls ---- */
@@ -129,17 +137,33 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     return 0;
 }
 
-/* Without the ".kd" of its descriptor. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_name_(perf_activity_ *g, const char *symbol)
+/* A copy without the ".kd" of its descriptor; NULL: no memory. */
+PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
 {
-    char         bare[2048];
-    const size_t length = PERF_LIBC_(strlen)(symbol);
+    size_t length = PERF_LIBC_(strlen)(name);
+    char  *copy;
 
-    if (length < 4 || length > sizeof bare || PERF_LIBC_(strcmp)(symbol + length - 3, ".kd"))
-        return perf_activity_name_of_(g, symbol);
-    PERF_LIBC_(memcpy)(bare, symbol, length - 3);
-    bare[length - 3] = '\0';
-    return perf_activity_name_of_(g, bare);
+    if (length > 3 && !PERF_LIBC_(strcmp)(name + length - 3, ".kd"))
+        length -= 3;
+    copy = PERF_CAST_(char *, PERF_MALLOC(length + 1));
+    if (copy) {
+        PERF_LIBC_(memcpy)(copy, name, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+/* The id of a kernel's name.  Libraries load thousands of kernels: only those that run get one. */
+PERF_COLD_FN_ uint32_t perf_rocprofiler_name_of_(perf_activity_ *g, uint64_t kernel)
+{
+    perf_rocprofiler_name_ *name;
+
+    if (kernel >= PERF_ROCPROFILER_KERNELS_)
+        return perf_activity_name_of_(g, PERF_NULL_);
+    name = &perf_rocprofiler_of_(g)->kernel[kernel];
+    if (!name->id)
+        name->id = perf_activity_name_of_(g, name->symbol);
+    return name->id;
 }
 
 /* A code object is loaded, and here is one of its kernels. */
@@ -162,16 +186,17 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     if (!kernel || kernel->size < sizeof *kernel || !kernel->name ||
         kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_gpu_lock_(&g->lock, 1))
         return;
-    c->kernel[kernel->kernel] = perf_rocprofiler_name_(g, kernel->name);
+    if (!c->kernel[kernel->kernel].symbol)
+        c->kernel[kernel->kernel].symbol = perf_rocprofiler_symbol_of_(kernel->name);
     perf_gpu_unlock_(&g->lock);
 }
 
-/* The number of a device; agents that were not there at the start share the last one. */
+/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
 PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
 {
     uint32_t i = 0;
 
-    while (i + 1 < c->devices && c->device[i] != agent)
+    while (i < c->devices && c->device[i] != agent)
         i++;
     return i;
 }
@@ -190,10 +215,7 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *
     w.device = perf_rocprofiler_device_(c, kernel->agent);
     w.stream = PERF_CAST_(uint32_t, kernel->queue);
     w.correlation = PERF_CAST_(uint32_t, kernel->correlation);
-    if (kernel->kernel < PERF_ROCPROFILER_KERNELS_)
-        w.name = c->kernel[kernel->kernel];
-    if (!w.name)
-        w.name = perf_activity_name_of_(g, PERF_NULL_);
+    w.name = perf_rocprofiler_name_of_(g, kernel->kernel);
     perf_activity_book_(g, &w);
 }
 
@@ -223,11 +245,12 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
                                             perf_rocprofiler_record_ **record, size_t count,
                                             void *state, uint64_t dropped)
 {
-    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
-    size_t          i;
+    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    size_t             i;
 
     (void)context, (void)buffer;
-    if (!perf_rocprofiler_of_(g) || !perf_gpu_lock_(&g->lock, 1))
+    if (!c || PERF_GET_(&g->on) != 1 || !perf_gpu_lock_(&g->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
@@ -237,7 +260,10 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
         else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
             perf_rocprofiler_copy_read_(g, record[i]->payload);
     }
-    g->dropped += dropped;
+    if (dropped > c->dropped) {                 /* in all, not since the last call                */
+        g->dropped += dropped - c->dropped;
+        c->dropped = dropped;
+    }
     perf_gpu_unlock_(&g->lock);
 }
 
@@ -259,7 +285,7 @@ PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size
     size_t                         i;
 
     (void)version;
-    for (i = 0; i < count && c->devices < PERF_ACTIVITY_DEVICES_; i++) {
+    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
         a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
         if (a->type == 2)
             c->device[c->devices++] = a->id;
@@ -267,7 +293,7 @@ PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size
     return 0;
 }
 
-/* The library is ready to be told what to record; not 0: it forgets us. */
+/* The library is ready to be told what to record. */
 PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 {
     static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
@@ -280,7 +306,8 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
     code = c->create_context(&c->context);
     if (!code)
         code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
-                                PERF_ROCPROFILER_DISCARD_, perf_rocprofiler_filled_, g, &c->buffer);
+                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
+                                &c->buffer);
     for (i = 0; i < 2 && !code; i++)
         code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
     if (!code)
@@ -291,7 +318,7 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
         code = c->start(c->context);
     c->code = code;
     c->initialized = 1;
-    return code;
+    return code;                                /* newer releases do not look at it               */
 }
 
 PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
@@ -331,16 +358,40 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
            c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
 }
 
+/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
+ * already, and cannot be told of it. */
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g)
+{
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    const char        *error;
+    int                code;
+
+    c->asked = 1;
+    code = c->configure(perf_rocprofiler_configure_);
+    if (c->initialized)
+        code = c->code;
+    if (c->initialized && !code)
+        return PERF_OK;
+    if (!code)
+        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
+    error = c->status_name(code);               /* the numbers of the codes differ by release     */
+    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
+        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
+                                   error);
+    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+}
+
 PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path)
 {
     static const char *const usual[] = {
         "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
         "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
     perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    const char        *named[2] = {PERF_NULL_, PERF_NULL_}, *error = PERF_NULL_;
+    const char        *named[2] = {PERF_NULL_, PERF_NULL_};
     void              *library;
-    int                code;
 
+    if (c->asked)                               /* by another image: its reason stays             */
+        return PERF_ESTATE;
     named[0] = path;
     library = perf_gpu_library_(path ? named : usual);
     if (!library)
@@ -354,23 +405,12 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
     if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
         return perf_activity_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0,
                                    PERF_NULL_);
-    code = c->configure(perf_rocprofiler_configure_);
-    if (!code && !c->initialized)
-        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
-    if (!code)
-        code = c->code;
-    if (!code)
-        return PERF_OK;
-    error = c->status_name(code);               /* the numbers of the codes differ by release     */
-    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
-        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
-                                   error);
-    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+    return perf_rocprofiler_begin_(g);
 }
 
 PERF_COLD_FN_ perf_status perf_rocprofiler_start_(const char *path)
 {
-    static const perf_activity_from_ from = {"rocprofiler", sizeof(perf_rocprofiler_),
+    static const perf_activity_from_ from = {"rocprofiler", 1, sizeof(perf_rocprofiler_),
                                              perf_rocprofiler_open_};
 
     return perf_activity_start_(&from, path);

@@ -321,7 +321,8 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
-    perf_event_ *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + (at & t->ring_mask));
+    const uintptr_t offset = PERF_CAST_(uintptr_t, at & t->ring_mask);
+    perf_event_    *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + offset);
 
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);

@@ -3930,7 +3930,8 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
-    perf_event_ *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + (at & t->ring_mask));
+    const uintptr_t offset = PERF_CAST_(uintptr_t, at & t->ring_mask);
+    perf_event_    *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + offset);
 
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);
@@ -12408,7 +12409,7 @@ typedef struct perf_lost {
     double      per_1000;       /* of the scope that lost most: misses, or lost cycles, in 1,000  */
                                 /* instructions                                                   */
     double      ipc;            /* of that scope itself                                           */
-    const char *in;             /* its name, never freed; "": no scope lost any                   */
+    const char *scope;          /* its name, never freed; "": no scope lost any                   */
 } perf_lost;
 
 /* What the processor has counted in the unit, of all threads (perf_counters.h, PERF_COUNTERS=1). */
@@ -20297,7 +20298,7 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
     uint32_t   i;
 
     lost->share = lost->per_1000 = lost->ipc = PERF_NAN_;
-    lost->in = "";
+    lost->scope = "";
     if (!(unit->calls[which] > 0.0))
         return;
     for (i = 1; i < nodes; i++) {
@@ -20313,7 +20314,7 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
             continue;
         most = cost;
         e->lost_in[cause] = i;
-        lost->in = perf_work_name_(e->tree, i);
+        lost->scope = perf_work_name_(e->tree, i);
         lost->ipc = count[PERF_WORK_INSTRUCTIONS_] / cycles;
         lost->per_1000 = 1000.0 * count[which] / count[PERF_WORK_INSTRUCTIONS_];
     }
@@ -23523,6 +23524,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 #define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
 #define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
 #define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
+#define PERF_CHANGE_LEAST_  0.001       /* log: of runs that all take the same time               */
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
 
@@ -23548,8 +23550,8 @@ PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_
         if (i >= lag)
             xy += residual[i] * residual[i - lag];
     }
-    if (!(xx > 0.0))
-        return 0.0;
+    if (!(xx > PERF_CHANGE_LEAST_ * PERF_CHANGE_LEAST_ * PERF_CAST_(double, n)))
+        return 0.0;                             /* what is left of equal values is rounding       */
     rho = xy / xx;
     rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
     if (rho < 0.0)
@@ -23579,7 +23581,7 @@ PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
 PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                       double scale)
 {
-    const double fewer = perf_residuals_fewer_(residual, n), least = 0.001;
+    const double fewer = perf_residuals_fewer_(residual, n);
     double       squares = 0.0, sd;
     size_t       i;
 
@@ -23587,8 +23589,8 @@ PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residu
         squares += residual[i] * residual[i];
     change->df = PERF_CAST_(double, n) - 2.0;
     sd = perf_sqrt_(squares / change->df);
-    if (sd < least)
-        sd = least;
+    if (sd < PERF_CHANGE_LEAST_)
+        sd = PERF_CHANGE_LEAST_;
     change->se = sd * scale * perf_sqrt_(fewer);
     change->df /= fewer;
     if (change->df < 2.0)
@@ -27616,7 +27618,7 @@ PERF_COLD_FN_ void perf_put_because_(perf_out_ *o, const perf_diagnosis *d)
     perf_put_number_(o, ", ", lost->per_1000, 1);
     perf_put_(o, d->bound == PERF_BY_FRONT_END ? " lost cycles" : " misses");
     perf_put_(o, " a 1,000 instructions in ");
-    (void)perf_put_cut_(o, lost->in, 40);
+    (void)perf_put_cut_(o, lost->scope, 40);
 }
 
 /* "counted: IPC 0.42; cache misses about 58 % of the cycles (most in walk: IPC 0.12, 31.0 a 1,000
@@ -27641,7 +27643,7 @@ PERF_COLD_FN_ void perf_put_counts_line_(perf_out_ *o, const perf_diagnosis *d)
         if (lost->share < 0.005)
             continue;
         perf_put_(o, " (most in ");
-        (void)perf_put_cut_(o, lost->in, 40);
+        (void)perf_put_cut_(o, lost->scope, 40);
         perf_put_number_(o, ": IPC ", lost->ipc, 2);
         perf_put_number_(o, ", ", lost->per_1000, 1);
         perf_put_(o, " a 1,000 instructions");
@@ -27709,7 +27711,7 @@ PERF_COLD_FN_ void perf_put_counts_json_(perf_out_ *o, const perf_counted *c)
         perf_put_json_known_(o, ":{\"share\":", c->lost[i].share);
         perf_put_json_known_(o, ",\"per_1000\":", c->lost[i].per_1000);
         perf_put_json_known_(o, ",\"ipc\":", c->lost[i].ipc);
-        perf_put_json_text_(o, ",\"in\":", c->lost[i].in);
+        perf_put_json_text_(o, ",\"in\":", c->lost[i].scope);
         perf_put_char_(o, '}');
     }
     perf_put_char_(o, '}');

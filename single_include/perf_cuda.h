@@ -3936,7 +3936,8 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
-    perf_event_ *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + (at & t->ring_mask));
+    const uintptr_t offset = PERF_CAST_(uintptr_t, at & t->ring_mask);
+    perf_event_    *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + offset);
 
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);
@@ -12414,7 +12415,7 @@ typedef struct perf_lost {
     double      per_1000;       /* of the scope that lost most: misses, or lost cycles, in 1,000  */
                                 /* instructions                                                   */
     double      ipc;            /* of that scope itself                                           */
-    const char *in;             /* its name, never freed; "": no scope lost any                   */
+    const char *scope;          /* its name, never freed; "": no scope lost any                   */
 } perf_lost;
 
 /* What the processor has counted in the unit, of all threads (perf_counters.h, PERF_COUNTERS=1). */
@@ -20303,7 +20304,7 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
     uint32_t   i;
 
     lost->share = lost->per_1000 = lost->ipc = PERF_NAN_;
-    lost->in = "";
+    lost->scope = "";
     if (!(unit->calls[which] > 0.0))
         return;
     for (i = 1; i < nodes; i++) {
@@ -20319,7 +20320,7 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
             continue;
         most = cost;
         e->lost_in[cause] = i;
-        lost->in = perf_work_name_(e->tree, i);
+        lost->scope = perf_work_name_(e->tree, i);
         lost->ipc = count[PERF_WORK_INSTRUCTIONS_] / cycles;
         lost->per_1000 = 1000.0 * count[which] / count[PERF_WORK_INSTRUCTIONS_];
     }
@@ -23529,6 +23530,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 #define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
 #define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
 #define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
+#define PERF_CHANGE_LEAST_  0.001       /* log: of runs that all take the same time               */
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
 
@@ -23554,8 +23556,8 @@ PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_
         if (i >= lag)
             xy += residual[i] * residual[i - lag];
     }
-    if (!(xx > 0.0))
-        return 0.0;
+    if (!(xx > PERF_CHANGE_LEAST_ * PERF_CHANGE_LEAST_ * PERF_CAST_(double, n)))
+        return 0.0;                             /* what is left of equal values is rounding       */
     rho = xy / xx;
     rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
     if (rho < 0.0)
@@ -23585,7 +23587,7 @@ PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
 PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                       double scale)
 {
-    const double fewer = perf_residuals_fewer_(residual, n), least = 0.001;
+    const double fewer = perf_residuals_fewer_(residual, n);
     double       squares = 0.0, sd;
     size_t       i;
 
@@ -23593,8 +23595,8 @@ PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residu
         squares += residual[i] * residual[i];
     change->df = PERF_CAST_(double, n) - 2.0;
     sd = perf_sqrt_(squares / change->df);
-    if (sd < least)
-        sd = least;
+    if (sd < PERF_CHANGE_LEAST_)
+        sd = PERF_CHANGE_LEAST_;
     change->se = sd * scale * perf_sqrt_(fewer);
     change->df /= fewer;
     if (change->df < 2.0)
@@ -27622,7 +27624,7 @@ PERF_COLD_FN_ void perf_put_because_(perf_out_ *o, const perf_diagnosis *d)
     perf_put_number_(o, ", ", lost->per_1000, 1);
     perf_put_(o, d->bound == PERF_BY_FRONT_END ? " lost cycles" : " misses");
     perf_put_(o, " a 1,000 instructions in ");
-    (void)perf_put_cut_(o, lost->in, 40);
+    (void)perf_put_cut_(o, lost->scope, 40);
 }
 
 /* "counted: IPC 0.42; cache misses about 58 % of the cycles (most in walk: IPC 0.12, 31.0 a 1,000
@@ -27647,7 +27649,7 @@ PERF_COLD_FN_ void perf_put_counts_line_(perf_out_ *o, const perf_diagnosis *d)
         if (lost->share < 0.005)
             continue;
         perf_put_(o, " (most in ");
-        (void)perf_put_cut_(o, lost->in, 40);
+        (void)perf_put_cut_(o, lost->scope, 40);
         perf_put_number_(o, ": IPC ", lost->ipc, 2);
         perf_put_number_(o, ", ", lost->per_1000, 1);
         perf_put_(o, " a 1,000 instructions");
@@ -27715,7 +27717,7 @@ PERF_COLD_FN_ void perf_put_counts_json_(perf_out_ *o, const perf_counted *c)
         perf_put_json_known_(o, ":{\"share\":", c->lost[i].share);
         perf_put_json_known_(o, ",\"per_1000\":", c->lost[i].per_1000);
         perf_put_json_known_(o, ",\"ipc\":", c->lost[i].ipc);
-        perf_put_json_text_(o, ",\"in\":", c->lost[i].in);
+        perf_put_json_text_(o, ",\"in\":", c->lost[i].scope);
         perf_put_char_(o, '}');
     }
     perf_put_char_(o, '}');
@@ -37936,7 +37938,7 @@ PERF_END_DECLS
 /* ==== perf_activity.h ==== */
 /* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
  *
- *     static const perf_activity_from_ from = {"CUPTI", sizeof(my_calls), my_begin};
+ *     static const perf_activity_from_ from = {"CUPTI", 0, sizeof(my_calls), my_begin};
  *     status = perf_activity_start_(&from, NULL);
  *
  * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
@@ -37966,8 +37968,8 @@ PERF_BEGIN_DECLS
 
 /* ---- what is kept ----
  * Each launch leaves its correlation id, the innermost scope and both clocks in a ring.  A profiler
- * hands over records some time later, on any thread; their id finds the entry of the ring, which
- * so places them in a scope and on the host's clock.                                             */
+ * hands over records some time later, on any thread.  A record's id leads to the ring's entry,
+ * which gives its scope and the host's time.                                                     */
 
 #define PERF_ACTIVITY_LAUNCHES_ 65536u
 #define PERF_ACTIVITY_NAMES_    1024u
@@ -37975,11 +37977,12 @@ PERF_BEGIN_DECLS
 #define PERF_ACTIVITY_TRACKS_   64u
 #define PERF_ACTIVITY_DEVICES_  16u
 #define PERF_ACTIVITY_SPANS_    256u
+#define PERF_ACTIVITY_SOURCES_  2       /* 0: CUPTI, 1: rocprofiler                               */
 
 typedef struct perf_activity_launch_ {  /* one call of the API, written by its thread             */
     uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
     uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
-    uint64_t ns;                        /* of `begin`, by the records' clock                      */
+    uint64_t ns;                        /* the moment of `begin`, on the profiler's clock         */
 } perf_activity_launch_;
 
 typedef struct perf_activity_name_ {
@@ -37991,7 +37994,7 @@ typedef struct perf_activity_name_ {
 typedef struct perf_activity_row_ {     /* a kernel or a kind of copy, launched in one scope      */
     uint32_t name, scope;               /* ids; scope 0: in none; name 0: free                    */
     uint64_t calls, bytes, ns;
-    uint64_t waited;                    /* from the launch to the start, ns, of `placed`          */
+    uint64_t waited;                    /* ns from launch to start, summed over `placed` calls    */
     uint64_t placed;                    /* whose launch is known                                  */
     uint32_t shown, spare;
 } perf_activity_row_;
@@ -38007,7 +38010,7 @@ typedef struct perf_activity_device_ {
     uint32_t         number, known, count, longest_name;
     uint64_t         first, upto;       /* where the spans in the sums begin and end              */
     uint64_t         busy, gaps, longest;       /* of those spans                                 */
-    uint64_t         sum, copies;       /* of all records                                         */
+    uint64_t         sum, copies;       /* ns of all records; of the copies among them            */
     uint64_t         starved;           /* idle, with nothing launched                            */
     perf_activity_span_ span[PERF_ACTIVITY_SPANS_];
 } perf_activity_device_;
@@ -38025,13 +38028,14 @@ typedef struct perf_activity_ {
     uint32_t    starting;               /* the thread that is inside a start function             */
     uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
     const char *by;                     /* whose records, or why none: "CUPTI"                    */
-    void       *calls;                  /* that library's functions; of its header                */
+    void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
+    void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
     char     *(*demangle)(const char *, char *, size_t *, int *);
     uint64_t    birth;                  /* ticks of the last reset                                */
-    uint64_t    untimed, dropped, unplaced, rowless;
-    uint64_t    kernels, short_kernels; /* those whose launch is known; shorter than that took    */
+    uint64_t    untimed, dropped, unplaced, rowless, lineless;
+    uint64_t    kernels, short_kernels; /* with a known launch; those shorter than their launch   */
     uint64_t    took;                   /* by those launches, ticks                               */
     uint32_t    rows, tracks, devices, spare;
     perf_activity_name_   name[PERF_ACTIVITY_NAMES_];
@@ -38054,6 +38058,8 @@ enum {
     PERF_ACTIVITY_FILL_ = 11,
     PERF_ACTIVITY_KERNEL_ = 12
 };
+
+#define PERF_ACTIVITY_UNKNOWN_ UINT32_MAX       /* the scope, where the launch is not known       */
 
 /* One record, whatever it is. */
 typedef struct perf_activity_work_ {
@@ -38104,7 +38110,7 @@ PERF_COLD_FN_ void perf_activity_returned_(perf_activity_ *g, uint32_t correlati
         PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
 }
 
-/* Where and when a record was launched. */
+/* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_launch_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
@@ -38123,6 +38129,7 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *
             w->waited = w->start - now.ns;
     } else {
         g->unplaced++;
+        w->scope = PERF_ACTIVITY_UNKNOWN_;
     }
     w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
             PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
@@ -38265,7 +38272,7 @@ PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_
     uint64_t             from = w->start, to = w->end;
     uint32_t             i = d->count, last;
 
-    if (from < d->upto)                         /* later than half the spans: a part may be lost  */
+    if (from < d->upto)                         /* its beginning is summed already                */
         from = d->upto;
     if (to <= from)
         return;
@@ -38298,10 +38305,14 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *g, const perf_activ
     perf_activity_device_ *d = g->device;
     uint64_t               idle;
 
+    if (w->what == PERF_ACTIVITY_HOST_)         /* no device has worked                           */
+        return;
     while (d->known && d->number != w->device && d < g->device + PERF_ACTIVITY_DEVICES_ - 1)
         d++;
-    if (d->known && d->number != w->device)
+    if (d->known && d->number != w->device) {
+        g->lineless++;
         return;
+    }
     if (!d->known) {
         d->known = 1;
         d->number = w->device;
@@ -38396,12 +38407,21 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_w
     return 1;
 }
 
+/* 0: its times are missing, or no times: longer than 30 years. */
+PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
+{
+    const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
+
+    return w->start && w->end >= w->start && w->end - w->start < most &&
+           w->start - now + most < 2 * most;
+}
+
 /* Adds a record to all that is kept. */
 PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_row_ *row;
 
-    if (!w->start || w->end < w->start || !w->end) {
+    if (!perf_activity_timed_(g, w)) {
         g->untimed++;
         return;
     }
@@ -38440,22 +38460,25 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *r)
 
     (void)r;
     if (g && PERF_GET_(&g->on) == 1)
-        g->flush(g->calls, 0);
+        g->flush(g->used, 0);
 }
 
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *g = perf_activity_seen_();
 
-    perf_activity_collect_(PERF_NULL_); /* records of what has ended by now                       */
     if (!g || !perf_gpu_lock_(&g->lock, 1))
+        return;
+    g->birth = perf_scope_ticks_(perf_registry_get_());         /* no older record comes in       */
+    perf_gpu_unlock_(&g->lock);
+    perf_activity_collect_(PERF_NULL_);
+    if (!perf_gpu_lock_(&g->lock, 1))
         return;
     PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
     PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
     g->rows = g->devices = 0;
-    g->untimed = g->dropped = g->unplaced = g->rowless = 0;
+    g->untimed = g->dropped = g->unplaced = g->rowless = g->lineless = 0;
     g->kernels = g->short_kernels = g->took = 0;
-    g->birth = perf_scope_ticks_(perf_registry_get_());
     perf_gpu_unlock_(&g->lock);
 }
 
@@ -38502,6 +38525,8 @@ PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 {
     if (!id)
         return "(no scope)";
+    if (id == PERF_ACTIVITY_UNKNOWN_)
+        return "(not known)";
     return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
 }
 
@@ -38536,7 +38561,7 @@ PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activit
     const double placed = PERF_CAST_(double, row->placed);
 
     perf_cell_text_(table, perf_activity_text_(row->name));
-    perf_cell_text_(table, row->placed ? perf_activity_text_(row->scope) : "(not known)");
+    perf_cell_text_(table, perf_activity_text_(row->scope));
     perf_cell_fixed_(table, calls, 0);
     perf_cell_ns_(table, ns);
     perf_cell_fixed_(table, sum > 0 ? 100 * ns / sum : 0, 1);
@@ -38640,12 +38665,13 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     perf_activity_ *g = perf_activity_seen_();
     double          sum;
     uint32_t        i;
-    const uint64_t *n[4];
+    const uint64_t *n[5];
     static const char *const what[] = {
         "records of the profiler had no times, and were left out",
         "records were lost: no memory for them, or the profiler had none",
         "kernels and copies: it is not known where they were launched",
-        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope"};
+        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
+        "kernels and copies of devices behind the 16th are in no line of a device"};
 
     if (json || !g || !perf_gpu_lock_(&g->lock, 1))
         return;
@@ -38660,7 +38686,8 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     n[1] = &g->dropped;
     n[2] = &g->unplaced;
     n[3] = &g->rowless;
-    for (i = 0; i < 4; i++)
+    n[4] = &g->lineless;
+    for (i = 0; i < 5; i++)
         if (*n[i])
             perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
     if (*g->said)
@@ -38668,7 +38695,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     perf_gpu_unlock_(&g->lock);
 }
 
-/* What the device that worked longest did: knows all work, so it comes before that of scopes. */
+/* From the busiest device.  It covers all work, so it outranks what scopes tell. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 {
     perf_activity_      *g = perf_activity_seen_();
@@ -38696,6 +38723,7 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 /* A profiler's library, as a header of its own knows it. */
 typedef struct perf_activity_from_ {
     const char *by;                     /* its name in reports                                    */
+    uint32_t    slot;                   /* of its functions                                       */
     size_t      calls;                  /* bytes of the struct for its functions                  */
     perf_status (*begin)(perf_activity_ *g, const char *path);  /* fills in calls, timestamp and  */
                                         /* flush, lets records come; else says why not            */
@@ -38751,7 +38779,7 @@ PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status sta
     return status;
 }
 
-/* The last moment at which a profiler answers: its own clean-up comes later, then the report. */
+/* Runs before the profiler's own clean-up, so it can still be flushed.  Then comes the report. */
 extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
     __asm__(PERF_SYM_("__cxa_atexit"));
 
@@ -38761,7 +38789,7 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 
     if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
         return;
-    g->flush(g->calls, 1);                      /* what has not ended has no times                */
+    g->flush(g->used, 1);                       /* what has not ended has no times                */
     PERF_SET_(&g->on, 2u);
 }
 
@@ -38779,19 +38807,19 @@ PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
         perf_gpu_symbol_(names, "__cxa", "_demangle", &g->demangle);
 }
 
-/* The same, in one thread at a time, while there are no records. */
+/* Tries to start a source; one thread at a time, only while none runs. */
 PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
                                              const char *path)
 {
     perf_status status;
     uint64_t    ns = 0;
 
-    if (!g->by || PERF_LIBC_(strcmp)(g->by, from->by)) {
-        g->calls = perf_pages_(from->calls, 1);
-        g->by = from->by;
-    }
-    if (!g->calls)
+    if (!g->calls[from->slot])
+        g->calls[from->slot] = perf_pages_(from->calls, 1);
+    if (!g->calls[from->slot])
         return PERF_ENOMEM;
+    g->by = from->by;
+    g->used = g->calls[from->slot];
     perf_activity_find_names_(g);
     status = from->begin(g, path);
     if (status)
@@ -38998,7 +39026,7 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
                                       size_t valid)
 {
     perf_activity_ *g = perf_activity_seen_();
-    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls) : PERF_NULL_;
+    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
     void           *record = PERF_NULL_;
     size_t          lost = 0;
 
@@ -39025,7 +39053,7 @@ PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)
 /* 1: the library has all that is needed. */
 PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
 {
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls);
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
 
     PERF_LIBC_(memset)(c, 0, sizeof *c);
     g->timestamp = PERF_NULL_;
@@ -39101,7 +39129,7 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
 PERF_COLD_FN_ perf_status perf_cupti_says_(perf_activity_ *g, perf_status status, const char *why,
                                            int code)
 {
-    const perf_cupti_ *c = PERF_CAST_(const perf_cupti_ *, g->calls);
+    const perf_cupti_ *c = PERF_CAST_(const perf_cupti_ *, g->calls[0]);
     const char        *name = PERF_NULL_;
 
     if (code && c->error_name && c->error_name(code, &name))
@@ -39111,7 +39139,7 @@ PERF_COLD_FN_ perf_status perf_cupti_says_(perf_activity_ *g, perf_status status
 
 PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path)
 {
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls);
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
     void        *library = perf_cupti_library_(path);
     uint64_t     ns = 0;
     int          code;
@@ -39141,7 +39169,8 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path)
 
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
-    static const perf_activity_from_ from = {"CUPTI", sizeof(perf_cupti_), perf_cupti_open_};
+    static const perf_activity_from_ from = {"CUPTI", 0, sizeof(perf_cupti_),
+                                             perf_cupti_open_};
 
     return perf_activity_start_(&from, library);
 }
@@ -39173,7 +39202,7 @@ PERF_END_DECLS
  * perf_cupti.h does on NVIDIA's devices.  AMD's librocprofiler-sdk is looked for at run time: no
  * header of ROCm's, nothing to link.  It has to begin before HIP does, so no call starts it, only
  * the environment.  Without that nothing is opened, and nothing costs anything.
- * It never met a device: written from AMD's headers of releases 0.4 to 1.3 (ROCm 6.2 to 7.13).
+ * It never met a device: written from AMD's headers of releases 0.5 to 1.3 (ROCm 6.2 to 7.13).
  * Sections (search for ">>"):  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_ROCPROFILER_H
@@ -39195,7 +39224,7 @@ PERF_BEGIN_DECLS
 typedef struct perf_rocprofiler_kernel_ {   /* ..._buffer_tracing_kernel_dispatch_record_t        */
     uint64_t size;
     uint32_t kind, operation;
-    uint64_t internal, correlation;     /* the second is ours: perf_rocprofiler_launched_         */
+    uint64_t internal, correlation;     /* internal: AMD's id; correlation: ours                  */
     uint64_t thread, start, end;        /* ns                                                     */
     uint64_t info_size, agent, queue, kernel;
 } perf_rocprofiler_kernel_;
@@ -39223,8 +39252,8 @@ typedef struct perf_rocprofiler_symbol_ {   /* ..._code_object_kernel_symbol_reg
     const char *name;
 } perf_rocprofiler_symbol_;
 
-/* rocprofiler_callback_tracing_record_t, which comes by value.  From 1.0 on its correlation id has
- * one word more, and what follows stands one word later. */
+/* rocprofiler_callback_tracing_record_t, which comes by value.  From 1.0 on its correlation id is
+ * one word longer; what follows moves by a word. */
 typedef struct perf_rocprofiler_call_ {
     uint64_t word[8];
 } perf_rocprofiler_call_;
@@ -39243,12 +39272,19 @@ enum {
     PERF_ROCPROFILER_CODE_ = 10,        /* kind of calls: code objects; ...                       */
     PERF_ROCPROFILER_SYMBOL_ = 2,       /* ... its operation: a kernel's symbol                   */
     PERF_ROCPROFILER_LOADED_ = 1,       /* ... and phase                                          */
-    PERF_ROCPROFILER_DISCARD_ = 1,      /* records that find no room are dropped and counted      */
+    PERF_ROCPROFILER_LOSSLESS_ = 2,     /* two buffers that take turns; DISCARD has one, and what */
+                                        /* comes after its first flush is lost uncounted          */
     PERF_ROCPROFILER_BYTES_ = 1048576,  /* of the buffer                                          */
-    PERF_ROCPROFILER_KERNELS_ = 8192    /* whose names are kept; they are numbered from 1 on      */
+    PERF_ROCPROFILER_KERNELS_ = 65536,  /* whose names are kept; they are numbered from 1 on      */
+    PERF_ROCPROFILER_AGENTS_ = 256
 };
 
-/* Its functions; a handle is a struct of one uint64_t there, which is passed alike. */
+typedef struct perf_rocprofiler_name_ { /* of a kernel                                            */
+    char    *symbol;                    /* a copy of AMD's, without ".kd"; NULL: not known        */
+    uint32_t id, spare;                 /* of the name; 0: it has not run yet                     */
+} perf_rocprofiler_name_;
+
+/* Its functions.  AMD's handles are structs of one uint64_t; they are passed like one. */
 typedef struct perf_rocprofiler_ {
     int (*configure)(perf_rocprofiler_tool_ *(*)(uint32_t, const char *, uint32_t, void *));
     int (*agents)(int version, int (*)(int, const void **, size_t, void *), size_t, void *);
@@ -39265,15 +39301,16 @@ typedef struct perf_rocprofiler_ {
     int (*flush)(uint64_t buffer);
     const char *(*status_name)(int);
     uint64_t context, buffer, launches;
+    uint64_t dropped;                   /* AMD's count so far                                     */
     int      initialized, code;         /* code: of the first function that failed                */
-    uint32_t devices;
-    uint64_t device[PERF_ACTIVITY_DEVICES_];    /* agents, in the order of HIP's devices          */
-    uint32_t kernel[PERF_ROCPROFILER_KERNELS_]; /* ids of names; 0: not known                     */
+    uint32_t asked, devices;            /* asked: it has been told of us, once                    */
+    uint64_t device[PERF_ROCPROFILER_AGENTS_];  /* agents that are GPUs, in AMD's order           */
+    perf_rocprofiler_name_ kernel[PERF_ROCPROFILER_KERNELS_];
 } perf_rocprofiler_;
 
 PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *g)
 {
-    return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls) : PERF_NULL_;
+    return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls[1]) : PERF_NULL_;
 }
 
 /* ---- what it calls ---- */
@@ -39294,17 +39331,33 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     return 0;
 }
 
-/* Without the ".kd" of its descriptor. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_name_(perf_activity_ *g, const char *symbol)
+/* A copy without the ".kd" of its descriptor; NULL: no memory. */
+PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
 {
-    char         bare[2048];
-    const size_t length = PERF_LIBC_(strlen)(symbol);
+    size_t length = PERF_LIBC_(strlen)(name);
+    char  *copy;
 
-    if (length < 4 || length > sizeof bare || PERF_LIBC_(strcmp)(symbol + length - 3, ".kd"))
-        return perf_activity_name_of_(g, symbol);
-    PERF_LIBC_(memcpy)(bare, symbol, length - 3);
-    bare[length - 3] = '\0';
-    return perf_activity_name_of_(g, bare);
+    if (length > 3 && !PERF_LIBC_(strcmp)(name + length - 3, ".kd"))
+        length -= 3;
+    copy = PERF_CAST_(char *, PERF_MALLOC(length + 1));
+    if (copy) {
+        PERF_LIBC_(memcpy)(copy, name, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+/* The id of a kernel's name.  Libraries load thousands of kernels: only those that run get one. */
+PERF_COLD_FN_ uint32_t perf_rocprofiler_name_of_(perf_activity_ *g, uint64_t kernel)
+{
+    perf_rocprofiler_name_ *name;
+
+    if (kernel >= PERF_ROCPROFILER_KERNELS_)
+        return perf_activity_name_of_(g, PERF_NULL_);
+    name = &perf_rocprofiler_of_(g)->kernel[kernel];
+    if (!name->id)
+        name->id = perf_activity_name_of_(g, name->symbol);
+    return name->id;
 }
 
 /* A code object is loaded, and here is one of its kernels. */
@@ -39327,16 +39380,17 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     if (!kernel || kernel->size < sizeof *kernel || !kernel->name ||
         kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_gpu_lock_(&g->lock, 1))
         return;
-    c->kernel[kernel->kernel] = perf_rocprofiler_name_(g, kernel->name);
+    if (!c->kernel[kernel->kernel].symbol)
+        c->kernel[kernel->kernel].symbol = perf_rocprofiler_symbol_of_(kernel->name);
     perf_gpu_unlock_(&g->lock);
 }
 
-/* The number of a device; agents that were not there at the start share the last one. */
+/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
 PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
 {
     uint32_t i = 0;
 
-    while (i + 1 < c->devices && c->device[i] != agent)
+    while (i < c->devices && c->device[i] != agent)
         i++;
     return i;
 }
@@ -39355,10 +39409,7 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *
     w.device = perf_rocprofiler_device_(c, kernel->agent);
     w.stream = PERF_CAST_(uint32_t, kernel->queue);
     w.correlation = PERF_CAST_(uint32_t, kernel->correlation);
-    if (kernel->kernel < PERF_ROCPROFILER_KERNELS_)
-        w.name = c->kernel[kernel->kernel];
-    if (!w.name)
-        w.name = perf_activity_name_of_(g, PERF_NULL_);
+    w.name = perf_rocprofiler_name_of_(g, kernel->kernel);
     perf_activity_book_(g, &w);
 }
 
@@ -39388,11 +39439,12 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
                                             perf_rocprofiler_record_ **record, size_t count,
                                             void *state, uint64_t dropped)
 {
-    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
-    size_t          i;
+    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    size_t             i;
 
     (void)context, (void)buffer;
-    if (!perf_rocprofiler_of_(g) || !perf_gpu_lock_(&g->lock, 1))
+    if (!c || PERF_GET_(&g->on) != 1 || !perf_gpu_lock_(&g->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
@@ -39402,7 +39454,10 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
         else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
             perf_rocprofiler_copy_read_(g, record[i]->payload);
     }
-    g->dropped += dropped;
+    if (dropped > c->dropped) {                 /* in all, not since the last call                */
+        g->dropped += dropped - c->dropped;
+        c->dropped = dropped;
+    }
     perf_gpu_unlock_(&g->lock);
 }
 
@@ -39424,7 +39479,7 @@ PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size
     size_t                         i;
 
     (void)version;
-    for (i = 0; i < count && c->devices < PERF_ACTIVITY_DEVICES_; i++) {
+    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
         a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
         if (a->type == 2)
             c->device[c->devices++] = a->id;
@@ -39432,7 +39487,7 @@ PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size
     return 0;
 }
 
-/* The library is ready to be told what to record; not 0: it forgets us. */
+/* The library is ready to be told what to record. */
 PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 {
     static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
@@ -39445,7 +39500,8 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
     code = c->create_context(&c->context);
     if (!code)
         code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
-                                PERF_ROCPROFILER_DISCARD_, perf_rocprofiler_filled_, g, &c->buffer);
+                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
+                                &c->buffer);
     for (i = 0; i < 2 && !code; i++)
         code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
     if (!code)
@@ -39456,7 +39512,7 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
         code = c->start(c->context);
     c->code = code;
     c->initialized = 1;
-    return code;
+    return code;                                /* newer releases do not look at it               */
 }
 
 PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
@@ -39496,16 +39552,40 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
            c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
 }
 
+/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
+ * already, and cannot be told of it. */
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g)
+{
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    const char        *error;
+    int                code;
+
+    c->asked = 1;
+    code = c->configure(perf_rocprofiler_configure_);
+    if (c->initialized)
+        code = c->code;
+    if (c->initialized && !code)
+        return PERF_OK;
+    if (!code)
+        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
+    error = c->status_name(code);               /* the numbers of the codes differ by release     */
+    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
+        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
+                                   error);
+    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+}
+
 PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path)
 {
     static const char *const usual[] = {
         "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
         "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
     perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    const char        *named[2] = {PERF_NULL_, PERF_NULL_}, *error = PERF_NULL_;
+    const char        *named[2] = {PERF_NULL_, PERF_NULL_};
     void              *library;
-    int                code;
 
+    if (c->asked)                               /* by another image: its reason stays             */
+        return PERF_ESTATE;
     named[0] = path;
     library = perf_gpu_library_(path ? named : usual);
     if (!library)
@@ -39519,23 +39599,12 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
     if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
         return perf_activity_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0,
                                    PERF_NULL_);
-    code = c->configure(perf_rocprofiler_configure_);
-    if (!code && !c->initialized)
-        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
-    if (!code)
-        code = c->code;
-    if (!code)
-        return PERF_OK;
-    error = c->status_name(code);               /* the numbers of the codes differ by release     */
-    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
-        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
-                                   error);
-    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+    return perf_rocprofiler_begin_(g);
 }
 
 PERF_COLD_FN_ perf_status perf_rocprofiler_start_(const char *path)
 {
-    static const perf_activity_from_ from = {"rocprofiler", sizeof(perf_rocprofiler_),
+    static const perf_activity_from_ from = {"rocprofiler", 1, sizeof(perf_rocprofiler_),
                                              perf_rocprofiler_open_};
 
     return perf_activity_start_(&from, path);

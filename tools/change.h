@@ -17,6 +17,7 @@
 enum {
     CHANGE_LEAST = 5,                   /* values on each side of a cut                           */
     CHANGE_MOST = 16,                   /* cuts of one series                                     */
+    CHANGE_TAKEN = 4,                   /* other steps that may lie beside one                    */
     CHANGE_NEAR = 2,                    /* neighbours on each side that tell whether one lies off */
     CHANGE_FULL = 2048                  /* of more places only so many are tried, then those near */
 };
@@ -25,8 +26,8 @@ enum {
 #define CHANGE_NONE  1e9                /* a p of what is no level                                */
 #define CHANGE_MIXED 0.35               /* of a level, so many may lie nearer to the rest         */
 #define CHANGE_VISIT 0.65               /* a value that lies so far on the way to the other level */
-#define CHANGE_STEP  0.01               /* chance of error of a step where the level wanders      */
-#define CHANGE_RAMP  0.03               /* of a creep                                             */
+#define CHANGE_STEP  0.007              /* chance of error of a step where the level wanders      */
+#define CHANGE_RAMP  0.02               /* of a creep                                             */
 #define CHANGE_CREEP 0.05               /* log: what creeps by less in all may be the machine     */
 #define CHANGE_OFF   2.4                /* off is what lies so many times as far as nine of ten   */
 
@@ -182,11 +183,83 @@ PERF_FN double change_tries(const change_stretch *s, size_t n)
     return s->to == n ? (double)n : 0.25 * (double)n * (double)n;
 }
 
+/* The pieces of a series: from edge[i] to edge[i + 1]. */
+typedef struct change_pieces {
+    size_t edge[CHANGE_TAKEN + 4];
+    size_t n;                           /* pieces                                                 */
+} change_pieces;
+
+PERF_FN void change_edge(change_pieces *pieces, size_t at)
+{
+    size_t i = ++pieces->n;
+
+    for (; pieces->edge[i - 1] > at; i--)
+        pieces->edge[i] = pieces->edge[i - 1];
+    pieces->edge[i] = at;
+}
+
+/* Cuts one piece in two, where the levels differ most; what is left around the levels of all pieces
+ * are the residuals.  sum: of y.                                                                 */
+PERF_FN void change_take(const double *y, const double *sum, change_pieces *pieces, double *residual)
+{
+    double best = -1.0, part, length, left, between, mean;
+    size_t at = 0, i, k;
+
+    for (i = 0; i < pieces->n; i++) {
+        part = sum[pieces->edge[i + 1]] - sum[pieces->edge[i]];
+        length = (double)(pieces->edge[i + 1] - pieces->edge[i]);
+        for (k = pieces->edge[i] + CHANGE_LEAST; k + CHANGE_LEAST <= pieces->edge[i + 1]; k++) {
+            left = (double)(k - pieces->edge[i]);
+            mean = sum[k] - sum[pieces->edge[i]] - part * left / length;
+            between = mean * mean * (1.0 / left + 1.0 / (length - left));
+            if (between > best) {
+                best = between;
+                at = k;
+            }
+        }
+    }
+    if (at)
+        change_edge(pieces, at);
+    for (i = 0; i < pieces->n; i++) {
+        part = sum[pieces->edge[i + 1]] - sum[pieces->edge[i]];
+        mean = part / (double)(pieces->edge[i + 1] - pieces->edge[i]);
+        for (k = pieces->edge[i]; k < pieces->edge[i + 1]; k++)
+            residual[k] = y[k] - mean;
+    }
+}
+
+/* The p of a stretch beside other steps: what they leave in the residuals looks like runs that
+ * resemble each other.  So up to CHANGE_TAKEN more cuts are made first, each at the price of all the
+ * places where it might have been.                                                               */
+PERF_FN double change_beside_steps(const double *y, size_t n, const change_stretch *s, double size,
+                                   double scale)
+{
+    double       *sum = (double *)ab_grow(NULL, 2 * n + 1, sizeof *sum), *residual = sum + n + 1;
+    double        tries = change_tries(s, n), best = CHANGE_NONE, p;
+    change_pieces pieces = {{0, 0}, 1};
+    size_t        i;
+
+    for (sum[0] = 0.0, i = 0; i < n; i++)
+        sum[i + 1] = sum[i] + y[i];
+    pieces.edge[1] = n;
+    change_edge(&pieces, s->from);
+    if (s->to < n)
+        change_edge(&pieces, s->to);
+    for (i = 0; i < CHANGE_TAKEN; i++) {
+        change_take(y, sum, &pieces, residual);
+        tries *= (double)n;
+        p = change_p(residual, n, size, scale, tries);
+        best = p < best ? p : best;
+    }
+    free(sum);
+    return best;
+}
+
 /* The stretch that differs most from the rest. */
 PERF_FN change_stretch change_step(const double *y, size_t n)
 {
     double        *sum = (double *)ab_grow(NULL, 2 * n + 1, sizeof *sum), *residual = sum + n + 1;
-    double         mean = 0.0, in, inside, outside, tries;
+    double         mean = 0.0, in, inside, outside, tries, scale;
     change_stretch best;
     size_t         i;
 
@@ -202,8 +275,10 @@ PERF_FN change_stretch change_step(const double *y, size_t n)
         for (i = 0; i < n; i++)
             residual[i] = y[i] - mean - (i >= best.from && i < best.to ? inside : outside);
         tries = change_tries(&best, n);
-        best.p = change_p(residual, n, inside - outside,
-                          perf_sqrt_(1.0 / in + 1.0 / ((double)n - in)), tries);
+        scale = perf_sqrt_(1.0 / in + 1.0 / ((double)n - in));
+        best.p = change_p(residual, n, inside - outside, scale, tries);
+        if (!(best.p < CHANGE_P))
+            best.p = change_beside_steps(y, n, &best, inside - outside, scale);
         if (change_mixed(y, n, &best, mean + inside, mean + outside))
             best.p = CHANGE_NONE;
     }

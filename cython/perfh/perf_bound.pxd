@@ -27,7 +27,7 @@ cdef extern from "perf_bound.h" nogil:
         double share
         double per_1000
         double ipc
-        const char *in_
+        const char *scope
 
     ctypedef struct perf_counted:
         uint64_t calls

@@ -214,7 +214,7 @@ static void case_of(int n)
         is(PERF_BY_CACHE_MISSES, "step > walk");
         CHECK(d.counted.calls == 100 && !d.counted.scaled, "%d calls", (int)d.counted.calls);
         CHECK(d.counted.ipc > 1.71 && d.counted.ipc < 1.72, "IPC %g", d.counted.ipc);
-        CHECK(!strcmp(d.counted.lost[0].in, "walk"), "in %s", d.counted.lost[0].in);
+        CHECK(!strcmp(d.counted.lost[0].scope, "walk"), "in %s", d.counted.lost[0].scope);
         CHECK(d.counted.lost[0].per_1000 > 49.9 && d.counted.lost[0].per_1000 < 50.1, "%g", d.counted.lost[0].per_1000);
         /* 40,000 misses of 180 cycles are 7.2 of the unit's 18 million cycles */
         CHECK(d.counted.lost[0].share > 0.399 && d.counted.lost[0].share < 0.401, "share %g", d.counted.lost[0].share);

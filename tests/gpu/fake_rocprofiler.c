@@ -1,7 +1,7 @@
 /* A stand-in for librocprofiler-sdk, written from AMD's headers of releases 0.5 (ROCm 6.3) and 1.1 (7.1).
  * Its clock stands still until fake_advance(), so that each time is exact.
  * FAKE_ROCPROFILER: locked (another tool came first), nothing (no device), refused (a service is not to be
- * had), deaf (it never calls the tool); anything with "1.1": the record of that release, which is longer. */
+ * had), deaf (it never calls the tool), late (it runs, and returns an error); anything with "1.1": the record of that release, which is longer. */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <stdint.h>
@@ -80,6 +80,7 @@ static uint64_t  clock_ns = UINT64_C(1700000000000000000), internals, lost;
 static union { kernel_record kernel; copy_record copy; } kept[4096];
 static uint32_t  kinds[4096];
 static size_t    used;
+static int       buffers, nth;          /* that it has; which one fills: AMD has a second for LOSSLESS alone */
 
 static int is(const char *mode)
 {
@@ -122,7 +123,7 @@ EXPORT int rocprofiler_force_configure(configure_t *configure)
     if (tool->initialize(NULL, tool->data))
         started = services = 0;
     initializing = 0;
-    return 0;
+    return is("late") ? 1 : 0;                  /* it runs, but HIP could not be told */
 }
 
 EXPORT int rocprofiler_create_context(handle_t *context)
@@ -139,6 +140,7 @@ EXPORT int rocprofiler_create_buffer(handle_t context, size_t size, size_t mark,
 {
     if (context.handle != 77 || mark > size || policy < 1 || policy > 2)
         return 19;
+    buffers = policy;                           /* 1 DISCARD, 2 LOSSLESS */
     filled = callback;
     filled_data = data;
     buffer->handle = 88;
@@ -206,8 +208,9 @@ static void *hand_over(void *nothing)
         head[i].payload = &kept[i];
         heads[i] = &head[i];
     }
-    filled(context, buffer, heads, used, filled_data, __atomic_exchange_n(&lost, 0, __ATOMIC_RELAXED));
+    filled(context, buffer, heads, used, filled_data, __atomic_load_n(&lost, __ATOMIC_RELAXED));
     used = 0;
+    nth = !nth;
     return nothing;
 }
 
@@ -268,8 +271,10 @@ static void keep(uint32_t kind, const void *record, size_t size)
     pthread_mutex_lock(&lock);
     if (used == 4096)
         hand_over(NULL);
-    memcpy(&kept[used], record, size);
-    kinds[used++] = kind;
+    if (nth < buffers) {                        /* else it is lost, and not counted */
+        memcpy(&kept[used], record, size);
+        kinds[used++] = kind;
+    }
     pthread_mutex_unlock(&lock);
 }
 

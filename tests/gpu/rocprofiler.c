@@ -80,6 +80,7 @@ static void works(void)
     load(1, "_Z5saxpyIfEvPKT_PS0_i.kd");
     load(2, "optimizer.kd");
     load(3, longest);
+    load(3, "another.kd");                                      /* its number is taken */
     load(100000, "far.kd");                                     /* more kernels than we keep names of */
     for (i = 0; i < 10; i++) {
         PERF_SCOPE("step");
@@ -108,12 +109,15 @@ static void works(void)
     CHECK(row("kkkkkkkk", "io", "1", "1.00 us") && row("(kernel without a name)", "io", "1", "1.00 us"), "%s", text);
     CHECK(strstr(text, "GPU 0 by rocprofiler: busy ") && strstr(text, "GPU 1 by rocprofiler: busy "), "%s", text);
     CHECK(strstr(text, "note: 3 records were lost"), "%s", text);
+    CHECK(strstr(report(), "note: 3 records were lost"), "the library tells of all so far: %s", text);
     CHECK(!strstr(text, "no kernels from") && !strstr(text, "it is not known where"), "%s", text);
     CHECK(perf_trace_save("rocprofiler_trace.json") == PERF_OK, "a trace");
     CHECK(perf_cupti_start(NULL) == PERF_ESTATE, "one profiler at a time");
+    kernel(2, 0, 0, 7000);                                      /* not asked for before the reset */
+    advance(10000);
     perf_reset();
     (void)report();
-    CHECK(!strstr(text, "saxpy"), "forgotten by perf_reset(): %s", text);
+    CHECK(!strstr(text, "saxpy") && !strstr(text, "optimizer"), "forgotten by perf_reset(): %s", text);
 }
 
 static void *launches(void *which)

@@ -20,9 +20,9 @@ cd "$work"
 
 try "off: nothing is opened" ./rocprofiler off "$fake"
 try "0 is off" env PERF_ROCPROFILER=0 ./rocprofiler off "$fake"
-for release in 0.5 1.1; do
-    try "release $release" env FAKE_ROCPROFILER=$release PERF_ROCPROFILER="$fake" ./rocprofiler on "$fake"
-    try "release $release, sanitized" env FAKE_ROCPROFILER=$release PERF_ROCPROFILER="$fake" ASAN_OPTIONS=detect_leaks=0 \
+for release in 0.5 1.1 'late 1.1'; do
+    try "release $release" env FAKE_ROCPROFILER="$release" PERF_ROCPROFILER="$fake" ./rocprofiler on "$fake"
+    try "release $release, sanitized" env FAKE_ROCPROFILER="$release" PERF_ROCPROFILER="$fake" ASAN_OPTIONS=detect_leaks=0 \
         ./sanitized on "$fake"
 done
 try "the trace has the kernels" grep -q '"saxpy.u003cfloat>"' rocprofiler_trace.json

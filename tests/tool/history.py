@@ -116,8 +116,19 @@ def wanders(c):
         "####..###################.#############....########################.........................####")])[0] == 0, "two speeds")
     stepped, creeps = found("step.json", [[v + 0.12 * (k >= 60) for k, v in enumerate(y)] for y in walks])
     c.check(stepped >= 30 and sum(map(bool, creeps)) <= 4, f"a step beyond a walk: {stepped} of 40, {creeps}")
+    stairs = [[0.18 * (k * steps // 90) for k in range(90)] for steps in (2, 3, 4) for _ in range(5)]
+    c.check(found("stairs.json", stairs)[0] == 15, "steps one after the other hide each other")
     crept, creeps = found("ramp.json", [[0.005 * max(0, k - 83) for k in range(100)] for _ in range(20)])
     c.check(crept >= 19, f"a creep to 8 % after 83 nights: {crept} of 20")
+
+
+def exact(c):
+    """Counts, and times that repeat to the last digit: what is left of equal values is rounding."""
+    for before, after, n in ((100, 102, 20), (100, 120, 20), (1000, 1100, 20), (100, 300, 30)):
+        c.file("exact.json", json.dumps({
+            "perf_results": 1, "runs": [{"run": str(k), "time": 1795600000 + 86400 * k, "machine": "box"} for k in range(2 * n)],
+            "benchmarks": [{"name": "f", "unit": "ns", "run": str(k), "samples": [after if k >= n else before] * 3} for k in range(2 * n)]}))
+        c.status(0, "history", "exact.json", has=f"since run {n + 1} of {2 * n}")
 
 
 def undecided(c):
@@ -282,6 +293,7 @@ def main():
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
     wanders(c)
+    exact(c)
     undecided(c)
     accept(c)
     turns(c)
