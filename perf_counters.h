@@ -91,8 +91,9 @@ typedef struct perf_counters {
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 
 /* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
- * after fork the child opens its own.  PERF_ENODATA: every counter is missing, or scopes cannot
- * count here and the rest does.  A child of opts.process needs no start.                         */
+ * after fork the child opens its own.  PERF_ENODATA: every counter is missing, or opts.scopes on a
+ * system without them, and the rest counts.  Where the processor has none, the report's note says
+ * so alone.  A child of opts.process needs no start.                                             */
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
 /* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
