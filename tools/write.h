@@ -633,7 +633,8 @@ PERF_FN void ab_forest_line_(char *line, const ab_forest *a, const ab_data *d)
         return;
     low = ab_forest_column_(a, e.low, &under);
     high = ab_forest_column_(a, e.high, &over);
-    memset(line + low, '-', high - low + 1);
+    for (at = low; at <= high; at++)
+        line[at] = '-';
     line[low] = under ? '<' : '[';
     line[high] = over ? '>' : ']';
     at = ab_forest_column_(a, e.estimate, &off);
