@@ -29,10 +29,10 @@ compare()                                 # compare STATUS WORD RULE
 }
 printf 'bench\nperf.md\nperf.html\n' >.gitignore
 build='gcc -O1 bench.c -o bench' run=./bench
-commit 5000000
-commit 15000000
+commit 20000000
+commit 60000000
 compare 1 REJECT 'no regression beyond 20 %'
-commit 2500000
+commit 10000000
 compare 0 ACCEPT 'speedup >= 2'
 echo 'nonsense' >bench.c
 status=0
