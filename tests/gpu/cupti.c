@@ -4,8 +4,8 @@
 #include "perf_cuda.h"
 #include "perf_diagnosis.h"
 #include "check.h"
+#include "stand_in.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -17,14 +17,6 @@ static void (*others)(uint32_t);
 static void (*advance)(uint64_t);
 static void (*hold)(int);
 static int (*kinds)(void), (*flushes)(void);
-static char text[1 << 17];
-
-static void find(void *library, const char *name, void *field)
-{
-    void *p = dlsym(library, name);
-
-    memcpy(field, &p, sizeof p);
-}
 
 static int open_library(const char *path)
 {
@@ -40,12 +32,6 @@ static int open_library(const char *path)
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
     return kernel && copy && others && advance && hold && kinds && flushes;
-}
-
-static const char *report(void)
-{
-    (void)perf_report_text(text, sizeof text, NULL);
-    return text;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */

@@ -6,8 +6,8 @@
 #include "perf_report.h"
 #include "perf_trace.h"
 #include "check.h"
+#include "stand_in.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,6 @@ static void (*copy)(int, uint64_t, uint64_t);
 static void (*advance)(uint64_t);
 static void (*lose)(uint64_t);
 static int (*services)(void), (*flushes)(void);
-static char text[1 << 17];
-
-static void find(void *library, const char *name, void *field)
-{
-    void *p = dlsym(library, name);
-
-    memcpy(field, &p, sizeof p);
-}
 
 static int open_library(const char *path)
 {
@@ -43,12 +35,6 @@ static int open_library(const char *path)
     find(library, "fake_services", &services);
     find(library, "fake_flushes", &flushes);
     return load && kernel && copy && advance && lose && services && flushes;
-}
-
-static const char *report(void)
-{
-    (void)perf_report_text(text, sizeof text, NULL);
-    return text;
 }
 
 /* A line of the report that has all these words, in this order. */
