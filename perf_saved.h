@@ -12,8 +12,11 @@
 #ifndef PERF_SAVED_H
 #define PERF_SAVED_H
 
-#include "perf_json.h"
+#include "perf.h"
 
+#include <stdio.h>
+#include <stdlib.h>             /* qsort                                                          */
+#include <string.h>
 #include <time.h>               /* time, on Windows                                               */
 
 PERF_BEGIN_DECLS
@@ -83,13 +86,37 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
+ *   perf_more_             room in a list that doubles
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
 
-/* ---- text ---- */
+/* ---- lists and text ---- */
+
+/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
+PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+{
+    void  *list, *more = PERF_NULL_;
+    size_t next = 16;
+
+    if (used < *room)
+        return 1;
+    if (*room)
+        next = 2 * *room;
+    memcpy(&list, list_, sizeof list);
+    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
+        more = PERF_MALLOC(next * size);
+    if (!more)
+        return 0;
+    if (used)
+        memcpy(more, list, used * size);
+    PERF_FREE(list);
+    memcpy(list_, &more, sizeof more);
+    *room = next;
+    return 1;
+}
 
 /* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
 PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
