@@ -1873,66 +1873,61 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
 }
 
 /* ["step","read"] */
-PERF_COLD_FN_ void perf_put_work_path_(perf_out_ *o, const perf_tree_ *tree, uint32_t node)
+PERF_COLD_FN_ void perf_put_work_path_(perf_writer_ *json, const perf_tree_ *tree, uint32_t node)
 {
-    if (tree->node[node].parent) {
-        perf_put_work_path_(o, tree, tree->node[node].parent);
-        perf_put_char_(o, ',');
-    }
-    perf_put_json_(o, perf_work_name_(tree, node));
+    if (tree->node[node].parent)
+        perf_put_work_path_(json, tree, tree->node[node].parent);
+    perf_member_text_(json, PERF_NULL_, perf_work_name_(tree, node));
 }
 
-PERF_COLD_FN_ void perf_put_work_json_(perf_out_ *o, const perf_work_sum_ *sum)
+PERF_COLD_FN_ void perf_put_work_json_(perf_writer_ *json, const perf_work_sum_ *sum)
 {
-    static const char *const keys[] = {",\"instructions\":", ",\"cycles\":", ",\"ipc\":"};
-    static const char *const more[] = {",\"llc_misses\":", ",\"branch_misses\":",
-                                       ",\"front_end_stalls\":"};
+    static const char *const keys[] = {"instructions", "cycles", "ipc"};
+    static const char *const more[] = {"llc_misses", "branch_misses", "front_end_stalls"};
     double                   figure[3];
     int                      i;
 
-    perf_put_number_(o, ",\"calls\":", perf_work_calls_(sum), 0);
-    perf_put_number_(o, ",\"scaled\":", sum->scaled[0], 0);
-    perf_put_number_(o, ",\"missed\":", sum->missed[0], 0);
+    perf_member_fixed_(json, "calls", perf_work_calls_(sum), 0);
+    perf_member_fixed_(json, "scaled", sum->scaled[0], 0);
+    perf_member_fixed_(json, "missed", sum->missed[0], 0);
     perf_work_figures_(sum, figure);
-    for (i = 0; i < 3; i++) {
-        perf_put_(o, keys[i]);
-        if (perf_is_nan_(figure[i]))
-            perf_put_(o, "null");
-        else
-            perf_put_fixed_(o, figure[i], 3);
-    }
+    for (i = 0; i < 3; i++)
+        perf_member_fixed_(json, keys[i], figure[i], 3);
     for (i = 0; i < PERF_LOST_; i++)
         if (sum->calls[PERF_WORK_EVIDENCE_ + i] > 0.0)
-            perf_put_number_(o, more[i], sum->count[PERF_WORK_EVIDENCE_ + i] /
-                                         sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
+            perf_member_fixed_(json, more[i], sum->count[PERF_WORK_EVIDENCE_ + i] /
+                                              sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
 }
 
 PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
 {
     char            text[400];
     perf_out_       why = perf_out_open_(text, sizeof text);
+    perf_writer_    json = {PERF_NULL_, 1, 1};
     perf_tree_     *tree;
     perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
     uint32_t        i;
-    int             some = 0;
 
-    perf_put_(o, ",\n\"counters\":[");
+    json.out = o;
+    perf_member_open_(&json, "counters", '[');
     for (i = 1; sums && i < tree->count; i++) {
         one = &sums[tree->node[i].size];
         if (!(perf_work_calls_(one) > 0.0))
             continue;
-        perf_put_(o, some++ ? ",\n{\"path\":[" : "\n{\"path\":[");
-        perf_put_work_path_(o, tree, i);
-        perf_put_char_(o, ']');
-        perf_put_work_json_(o, one);
-        perf_put_char_(o, '}');
+        json.line = 1;
+        perf_member_open_(&json, PERF_NULL_, '{');
+        perf_member_open_(&json, "path", '[');
+        perf_put_work_path_(&json, tree, i);
+        perf_member_close_(&json, ']');
+        perf_put_work_json_(&json, one);
+        perf_member_close_(&json, '}');
     }
-    perf_put_char_(o, ']');
+    perf_member_close_(&json, ']');
     PERF_FREE(sums);
     perf_tree_free_(tree);
     if (perf_put_works_missing_(&why, "no ", perf_works_v1_.error)) {
-        perf_put_(o, ",\n\"counters_missing\":");
-        perf_put_json_(o, text);
+        json.line = 1;
+        perf_member_text_(&json, "counters_missing", text);
     }
 }
 
@@ -2093,11 +2088,14 @@ PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
     static const uint32_t none[2] = {0, 0};
     char                  text[400];
     perf_out_             why = perf_out_open_(text, sizeof text);
+    perf_writer_          members = {PERF_NULL_, 1, 1};
 
     (void)perf_put_works_missing_(&why, "no ", none);
     if (json) {
-        perf_put_(o, ",\n\"counters\":[],\n\"counters_missing\":");
-        perf_put_json_(o, text);
+        members.out = o;
+        perf_member_open_(&members, "counters", '[');
+        perf_member_close_(&members, ']');
+        perf_member_text_(&members, "counters_missing", text);
         return;
     }
     perf_put_(o, "note: counters of scopes: ");

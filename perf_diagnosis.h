@@ -486,26 +486,25 @@ PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_t
     return 1;
 }
 
-PERF_COLD_FN_ void perf_put_json_threads_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *r)
 {
     perf_recorder_   *t;
     perf_thread_seen_ seen;
-    int               some = 0;
 
+    perf_member_open_(json, "threads", '[');
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         if (!perf_thread_look_(r, t, &seen))
             continue;
-        perf_put_(o, some++ ? ",{\"thread\":" : "{\"thread\":");
-        perf_put_u64_(o, seen.number);
-        perf_put_(o, ",\"name\":");
-        perf_put_json_(o, seen.name);
-        perf_put_number_(o, ",\"ran_ns\":", seen.ran, 0);
-        perf_put_number_(o, ",\"no_cpu_ns\":", seen.ready, 0);
-        perf_put_number_(o, ",\"at_once_ns\":", seen.at_once, 0);
-        perf_put_(o, ",\"in\":");
-        perf_put_json_(o, seen.in);
-        perf_put_char_(o, '}');
+        perf_member_open_(json, PERF_NULL_, '{');
+        perf_member_whole_(json, "thread", seen.number);
+        perf_member_text_(json, "name", seen.name);
+        perf_member_fixed_(json, "ran_ns", seen.ran, 0);
+        perf_member_fixed_(json, "no_cpu_ns", seen.ready, 0);
+        perf_member_fixed_(json, "at_once_ns", seen.at_once, 0);
+        perf_member_text_(json, "in", seen.in);
+        perf_member_close_(json, '}');
     }
+    perf_member_close_(json, ']');
 }
 
 /* Eight threads at most; none where there is but one, which was never off for long. */
@@ -608,86 +607,78 @@ PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf
     perf_put_char_(o, ')');
 }
 
-PERF_COLD_FN_ void perf_put_json_text_(perf_out_ *o, const char *key, const char *text)
+/* A text that may be NULL. */
+PERF_COLD_FN_ void perf_put_json_text_(perf_writer_ *json, const char *key, const char *text)
 {
-    perf_put_(o, key);
-    perf_put_json_(o, text ? text : "");
-}
-
-/* A number, or null where it is NaN. */
-PERF_COLD_FN_ void perf_put_json_known_(perf_out_ *o, const char *key, double value)
-{
-    perf_put_(o, key);
-    if (perf_is_nan_(value))
-        perf_put_(o, "null");
-    else
-        perf_put_fixed_(o, value, 6);
+    perf_member_text_(json, key, text ? text : "");
 }
 
 /* Nothing where nothing was counted. */
-PERF_COLD_FN_ void perf_put_counts_json_(perf_out_ *o, const perf_counted *c)
+PERF_COLD_FN_ void perf_put_counts_json_(perf_writer_ *json, const perf_counted *c)
 {
     int i;
 
     if (!c->calls)
         return;
-    perf_put_(o, ",\"counted\":{\"calls\":");
-    perf_put_u64_(o, c->calls);
-    perf_put_(o, ",\"scaled\":");
-    perf_put_u64_(o, c->scaled);
-    perf_put_json_known_(o, ",\"ipc\":", c->ipc);
+    perf_member_open_(json, "counted", '{');
+    perf_member_whole_(json, "calls", c->calls);
+    perf_member_whole_(json, "scaled", c->scaled);
+    perf_member_fixed_(json, "ipc", c->ipc, 6);
     for (i = 0; i < PERF_LOST_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, PERF_BY_CACHE_MISSES + i)));
-        perf_put_json_known_(o, ":{\"share\":", c->lost[i].share);
-        perf_put_json_known_(o, ",\"per_1000\":", c->lost[i].per_1000);
-        perf_put_json_known_(o, ",\"ipc\":", c->lost[i].ipc);
-        perf_put_json_text_(o, ",\"in\":", c->lost[i].scope);
-        perf_put_char_(o, '}');
+        perf_member_open_(json, perf_diagnosis_text(PERF_CAST_(perf_bound_by,
+                                                               PERF_BY_CACHE_MISSES + i)), '{');
+        perf_member_fixed_(json, "share", c->lost[i].share, 6);
+        perf_member_fixed_(json, "per_1000", c->lost[i].per_1000, 6);
+        perf_member_fixed_(json, "ipc", c->lost[i].ipc, 6);
+        perf_put_json_text_(json, "in", c->lost[i].scope);
+        perf_member_close_(json, '}');
     }
-    perf_put_char_(o, '}');
+    perf_member_close_(json, '}');
+}
+
+/* Of the calls that the ring still holds; nothing where there are none. */
+PERF_COLD_FN_ void perf_put_json_last_(perf_writer_ *json, const perf_summary *time)
+{
+    if (!time->count)
+        return;
+    perf_member_open_(json, "last", '{');
+    perf_member_whole_(json, "calls", time->count);
+    perf_member_fixed_(json, "mean_ns", time->mean, 3);
+    perf_member_fixed_(json, "std_ns", time->std, 3);
+    perf_member_fixed_(json, "p50_ns", time->p50, 3);
+    perf_member_fixed_(json, "p95_ns", time->p95, 3);
+    perf_member_close_(json, '}');
 }
 
 PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *d)
 {
-    int i;
+    perf_writer_ json = {PERF_NULL_, 0, 0};
+    int          i;
 
-    perf_put_json_text_(o, "{\"bound\":", perf_diagnosis_text(d->bound));
-    perf_put_json_text_(o, ",\"unit\":", d->unit);
-    perf_put_(o, ",\"calls\":");
-    perf_put_u64_(o, d->calls);
-    perf_put_number_(o, ",\"mean_ns\":", d->mean_ns, 3);
-    if (d->time.count) {                        /* of the calls that the ring still holds         */
-        perf_put_(o, ",\"last\":{\"calls\":");
-        perf_put_u64_(o, d->time.count);
-        perf_put_number_(o, ",\"mean_ns\":", d->time.mean, 3);
-        perf_put_number_(o, ",\"std_ns\":", d->time.std, 3);
-        perf_put_number_(o, ",\"p50_ns\":", d->time.p50, 3);
-        perf_put_number_(o, ",\"p95_ns\":", d->time.p95, 3);
-        perf_put_char_(o, '}');
-    }
-    perf_put_(o, ",\"share\":{");
-    for (i = 0; i < PERF_BY_ALL_; i++) {
-        if (i >= PERF_BY_CACHE_MISSES && !d->counted.calls)
-            break;
-        if (i > 0)
-            perf_put_char_(o, ',');
-        perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
-        perf_put_number_(o, ":", d->share[i], 6);
-    }
-    perf_put_json_text_(o, "},\"where\":", d->where);
-    perf_put_number_(o, ",\"where_share\":", d->where_share, 6);
-    perf_put_number_(o, ",\"where_ns\":", d->where_ns, 3);
-    perf_put_number_(o, ",\"where_calls\":", d->where_calls, 3);
-    perf_put_number_(o, ",\"best\":", d->best, 3);
-    perf_put_number_(o, ",\"best_run\":", d->best_run, 3);
-    perf_put_number_(o, ",\"overlapped\":", d->overlapped, 3);
-    perf_put_json_text_(o, ",\"advice\":", d->advice);
-    perf_put_json_text_(o, ",\"verify\":", d->verify);
-    perf_put_counts_json_(o, &d->counted);
-    perf_put_(o, ",\"threads\":[");
-    perf_put_json_threads_(o, perf_registry_get_());
-    perf_put_(o, "]}");
+    json.out = o;
+    perf_member_open_(&json, PERF_NULL_, '{');
+    perf_member_text_(&json, "bound", perf_diagnosis_text(d->bound));
+    perf_put_json_text_(&json, "unit", d->unit);
+    perf_member_whole_(&json, "calls", d->calls);
+    perf_member_fixed_(&json, "mean_ns", d->mean_ns, 3);
+    perf_put_json_last_(&json, &d->time);
+    perf_member_open_(&json, "share", '{');
+    for (i = 0; i < PERF_BY_ALL_ && (i < PERF_BY_CACHE_MISSES || d->counted.calls); i++)
+        perf_member_fixed_(&json, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d->share[i],
+                           6);
+    perf_member_close_(&json, '}');
+    perf_put_json_text_(&json, "where", d->where);
+    perf_member_fixed_(&json, "where_share", d->where_share, 6);
+    perf_member_fixed_(&json, "where_ns", d->where_ns, 3);
+    perf_member_fixed_(&json, "where_calls", d->where_calls, 3);
+    perf_member_fixed_(&json, "best", d->best, 3);
+    perf_member_fixed_(&json, "best_run", d->best_run, 3);
+    perf_member_fixed_(&json, "overlapped", d->overlapped, 3);
+    perf_put_json_text_(&json, "advice", d->advice);
+    perf_put_json_text_(&json, "verify", d->verify);
+    perf_put_counts_json_(&json, &d->counted);
+    perf_put_json_threads_(&json, perf_registry_get_());
+    perf_member_close_(&json, '}');
 }
 
 /* "baseline: step, 100 calls: mean 10.0 ms; the last 99 without a first: mean 10.0 ms, ..." */

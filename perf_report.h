@@ -288,17 +288,12 @@ PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
 
 /* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
  * names with the most calls.                                                                     */
-PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
+PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
 {
     perf_children_ c;
     uint32_t       i, most, said;
 
     perf_children_count_(r, &c);
-    if (json) {
-        perf_putf_(o, ",\"child_processes\":%.0f,\"child_calls\":%.0f",
-                   PERF_CAST_(double, c.processes), PERF_CAST_(double, c.calls));
-        return;
-    }
     if (!c.calls)
         return;
     perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
@@ -319,15 +314,6 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
     if (!c.whole)
         perf_put_(o, " (and more)");
     perf_put_char_(o, '\n');
-}
-
-/* What a report says of what it cannot see: children that did not report, and, not in JSON, names
- * in the environment that nobody reads.                                                          */
-PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
-{
-    perf_put_children_(o, r, json);
-    if (!json)
-        perf_put_environment_(o);
 }
 
 /* ---- what one report shows ---- */
@@ -783,7 +769,8 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_away_(o, s->registry);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_put_note_(o, s->losses.n[i], perf_loss_words_of_(i));
-    perf_put_unseen_(o, s->registry, 0);
+    perf_put_children_(o, s->registry);
+    perf_put_environment_(o);
     if (PERF_GET_(&s->registry->bad_variant))
         perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
@@ -870,62 +857,58 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_csv_row_(o, &s->row[i], s->tick);
 }
 
-PERF_COLD_FN_ void perf_put_json_row_(perf_out_ *o, const perf_row_ *row, double tick)
+PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row, double tick)
 {
     double x[PERF_COLUMNS_];
     size_t i;
 
     perf_row_numbers_(row, tick, x);
-    perf_put_(o, "\n{\"name\":");
-    perf_put_json_(o, row->name);
-    perf_put_(o, ",\"kind\":");
-    perf_put_json_(o, perf_kind_text_(row->kind));
-    perf_put_(o, ",\"calls\":");
-    perf_put_u64_(o, row->count);
-    for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_json_(o, perf_column_key_(i));
-        perf_put_char_(o, ':');
-        if (perf_is_finite_(x[i]))
-            perf_put_fixed_(o, x[i], 3);
-        else
-            perf_put_(o, "null");
-    }
-    perf_put_char_(o, '}');
+    json->line = 1;
+    perf_member_open_(json, PERF_NULL_, '{');
+    perf_member_text_(json, "name", row->name);
+    perf_member_text_(json, "kind", perf_kind_text_(row->kind));
+    perf_member_whole_(json, "calls", row->count);
+    for (i = 0; i < PERF_COLUMNS_; i++)
+        perf_member_fixed_(json, perf_column_key_(i), x[i], 3);
+    perf_member_close_(json, '}');
+}
+
+/* A number that takes `width` columns, however long it has become a moment later. */
+PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t x, int width)
+{
+    perf_member_key_(json, key);
+    perf_put_fixed_in_(json->out, PERF_CAST_(double, x), 0, width);
 }
 
 /* The clock, and what is known of the process. */
-PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ *s)
 {
     const double   wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
     perf_few_      few = PERF_ZERO;
+    perf_children_ children;
     size_t         i;
 
-    perf_put_(o, "{\"clock\":{\"name\":");
-    perf_put_json_(o, s->clock.name);
-    perf_put_number_(o, ",\"resolution_ns\":", s->clock.resolution_ns, 3);
-    perf_put_number_(o, ",\"cost_ns\":", s->clock.cost_ns, 3);
-    perf_put_number_(o, ",\"error_ppm\":", s->clock.error_ppm, 3);
-    perf_put_(o, ",\"warnings\":");
-    perf_put_u64_(o, s->clock.warnings);
-    perf_put_(o, "},\n\"open\":");
-    perf_put_u64_(o, s->registry ? perf_open_scopes_(s->registry, &few) : 0);
-    perf_put_number_(o, ",\"data_wait_ns\":", wait * s->tick, 3);
-    perf_put_number_(o, ",\"main_thread_ns\":", PERF_CAST_(double, s->main.all) * s->tick, 3);
-    perf_put_(o, ",\"cpu_ns\":");              /* as long as a moment ago                        */
-    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.cpu_ns), 0, 20);
-    perf_put_(o, ",\"wall_ns\":");
-    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.ns), 0, 20);
-    perf_put_(o, ",\"preemptions\":");
-    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.switches), 0, 12);
-    for (i = 0; i < PERF_LOSS_ALL_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_json_(o, perf_loss_words_of_(i).key);
-        perf_put_char_(o, ':');
-        perf_put_u64_(o, s->losses.n[i]);
+    perf_member_open_(json, "clock", '{');
+    perf_member_text_(json, "name", s->clock.name);
+    perf_member_fixed_(json, "resolution_ns", s->clock.resolution_ns, 3);
+    perf_member_fixed_(json, "cost_ns", s->clock.cost_ns, 3);
+    perf_member_fixed_(json, "error_ppm", s->clock.error_ppm, 3);
+    perf_member_whole_(json, "warnings", s->clock.warnings);
+    perf_member_close_(json, '}');
+    json->line = 1;
+    perf_member_whole_(json, "open", s->registry ? perf_open_scopes_(s->registry, &few) : 0);
+    perf_member_fixed_(json, "data_wait_ns", wait * s->tick, 3);
+    perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, s->main.all) * s->tick, 3);
+    perf_put_json_wide_(json, "cpu_ns", s->spent.cpu_ns, 20);
+    perf_put_json_wide_(json, "wall_ns", s->spent.ns, 20);
+    perf_put_json_wide_(json, "preemptions", s->spent.switches, 12);
+    for (i = 0; i < PERF_LOSS_ALL_; i++)
+        perf_member_whole_(json, perf_loss_words_of_(i).key, s->losses.n[i]);
+    if (s->registry) {
+        perf_children_count_(s->registry, &children);
+        perf_member_whole_(json, "child_processes", children.processes);
+        perf_member_whole_(json, "child_calls", children.calls);
     }
-    if (s->registry)
-        perf_put_unseen_(o, s->registry, 1);
 }
 
 /* What durations from elsewhere say themselves: members of JSON, or lines below the table. */
@@ -940,24 +923,27 @@ PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
 
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    size_t i;
+    perf_writer_ json = {PERF_NULL_, 0, 0};
+    size_t       i;
 
-    perf_put_json_head_(o, s);
-    perf_put_(o, ",\n\"scopes\":[");
-    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++) {
-        if (i > 0)
-            perf_put_char_(o, ',');
-        perf_put_json_row_(o, &s->row[i], s->tick);
-    }
-    perf_put_(o, "\n]");
+    json.out = o;
+    perf_member_open_(&json, PERF_NULL_, '{');
+    perf_put_json_head_(&json, s);
+    json.line = 1;
+    perf_member_open_(&json, "scopes", '[');
+    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
+        perf_put_json_row_(&json, &s->row[i], s->tick);
+    perf_member_close_(&json, ']');
     if (s->registry) {
         perf_put_sources_(o, s->registry, 1);
         if (PERF_ACQ_(&s->registry->put_diagnosis)) {
-            perf_put_(o, ",\n\"diagnosis\":");
+            json.line = 1;
+            perf_member_key_(&json, "diagnosis");
             s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
         }
     }
-    perf_put_(o, "}\n");
+    perf_member_close_(&json, '}');
+    perf_put_char_(o, '\n');
 }
 
 /* ---- the screen ---- */

@@ -25,7 +25,7 @@ PERF_BEGIN_DECLS
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
- *   perf_member_real_, perf_member_whole_  members of JSON, with their commas
+ *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
  *   perf_put_real_  a number with 12 digits as JSON has it; null: infinite or none
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
@@ -883,6 +883,16 @@ PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double
 {
     perf_member_key_(json, key);
     perf_put_real_(json->out, x);
+}
+
+/* With so many decimals; null for what is infinite or none. */
+PERF_COLD_FN_ void perf_member_fixed_(perf_writer_ *json, const char *key, double x, int decimals)
+{
+    perf_member_key_(json, key);
+    if (perf_is_finite_(x))
+        perf_put_fixed_(json->out, x, decimals);
+    else
+        perf_put_(json->out, "null");
 }
 
 PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t x)

@@ -1705,6 +1705,9 @@ PERF_BEGIN_DECLS
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
+ *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
+ *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
+ *   perf_put_real_  a number with 12 digits as JSON has it; null: infinite or none
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
@@ -2454,6 +2457,129 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_start(a, format);
     perf_putv_(o, format, &a);
     va_end(a);
+}
+
+/* ---- JSON ---- */
+
+/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
+PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
+{
+    int power = 0;
+
+    for (; x >= 10.0; power++)
+        x /= 10.0;
+    for (; x < 1.0; power--)
+        x *= 10.0;
+    *first = x;
+    return power;
+}
+
+#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
+
+/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
+PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
+{
+    char      text[64];
+    perf_out_ digits = perf_out_open_(text, sizeof text);
+    double    first;
+    const int power = perf_power_of_ten_(x, &first);
+    const int plain = power >= -5 && power < 17;
+    int       decimals = PERF_REAL_DIGITS_ - 1;
+
+    if (plain)
+        decimals -= power;
+    if (decimals < 0)
+        decimals = 0;
+    perf_put_fixed_(&digits, plain ? x : first, decimals);
+    if (decimals) {
+        while (text[digits.len - 1] == '0')
+            digits.len--;
+        if (text[digits.len - 1] == '.')
+            digits.len--;
+    }
+    perf_put_n_(out, text, digits.len);
+    if (!plain)
+        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
+}
+
+/* A number as JSON has it; null for what is infinite or none. */
+PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
+{
+    if (!perf_is_finite_(x)) {
+        perf_put_(out, "null");
+    } else if (x < 0.0) {
+        perf_put_char_(out, '-');
+        perf_put_positive_(out, -x);
+    } else if (x > 0.0) {
+        perf_put_positive_(out, x);
+    } else {
+        perf_put_char_(out, '0');
+    }
+}
+
+/* Writes JSON and puts the commas. */
+typedef struct perf_writer_ {
+    perf_out_ *out;
+    int        comma;           /* 1: one stands before the next value                            */
+    int        line;            /* 1: and a new line                                              */
+} perf_writer_;
+
+/* What comes before a value: its comma, line and key; key NULL: an element of a list. */
+PERF_COLD_FN_ void perf_member_key_(perf_writer_ *json, const char *key)
+{
+    if (json->comma)
+        perf_put_char_(json->out, ',');
+    if (json->line)
+        perf_put_(json->out, "\n ");
+    json->comma = 1;
+    json->line = 0;
+    if (!key)
+        return;
+    perf_put_json_(json->out, key);
+    perf_put_char_(json->out, ':');
+}
+
+/* bracket: '{' or '['. */
+PERF_COLD_FN_ void perf_member_open_(perf_writer_ *json, const char *key, char bracket)
+{
+    perf_member_key_(json, key);
+    perf_put_char_(json->out, bracket);
+    json->comma = 0;
+}
+
+PERF_COLD_FN_ void perf_member_close_(perf_writer_ *json, char bracket)
+{
+    perf_put_char_(json->out, bracket);
+    json->comma = 1;
+    json->line = 0;
+}
+
+PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const char *text)
+{
+    perf_member_key_(json, key);
+    perf_put_json_(json->out, text);
+}
+
+PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
+{
+    perf_member_key_(json, key);
+    perf_put_real_(json->out, x);
+}
+
+/* With so many decimals; null for what is infinite or none. */
+PERF_COLD_FN_ void perf_member_fixed_(perf_writer_ *json, const char *key, double x, int decimals)
+{
+    perf_member_key_(json, key);
+    if (perf_is_finite_(x))
+        perf_put_fixed_(json->out, x, decimals);
+    else
+        perf_put_(json->out, "null");
+}
+
+PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t x)
+{
+    perf_member_key_(json, key);
+    perf_put_u64_(json->out, x);
 }
 
 PERF_END_DECLS
@@ -14138,17 +14264,12 @@ PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
 
 /* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
  * names with the most calls.                                                                     */
-PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
+PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
 {
     perf_children_ c;
     uint32_t       i, most, said;
 
     perf_children_count_(r, &c);
-    if (json) {
-        perf_putf_(o, ",\"child_processes\":%.0f,\"child_calls\":%.0f",
-                   PERF_CAST_(double, c.processes), PERF_CAST_(double, c.calls));
-        return;
-    }
     if (!c.calls)
         return;
     perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
@@ -14169,15 +14290,6 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r, int json)
     if (!c.whole)
         perf_put_(o, " (and more)");
     perf_put_char_(o, '\n');
-}
-
-/* What a report says of what it cannot see: children that did not report, and, not in JSON, names
- * in the environment that nobody reads.                                                          */
-PERF_COLD_FN_ void perf_put_unseen_(perf_out_ *o, perf_registry_ *r, int json)
-{
-    perf_put_children_(o, r, json);
-    if (!json)
-        perf_put_environment_(o);
 }
 
 /* ---- what one report shows ---- */
@@ -14633,7 +14745,8 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_away_(o, s->registry);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_put_note_(o, s->losses.n[i], perf_loss_words_of_(i));
-    perf_put_unseen_(o, s->registry, 0);
+    perf_put_children_(o, s->registry);
+    perf_put_environment_(o);
     if (PERF_GET_(&s->registry->bad_variant))
         perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
@@ -14720,62 +14833,58 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_csv_row_(o, &s->row[i], s->tick);
 }
 
-PERF_COLD_FN_ void perf_put_json_row_(perf_out_ *o, const perf_row_ *row, double tick)
+PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row, double tick)
 {
     double x[PERF_COLUMNS_];
     size_t i;
 
     perf_row_numbers_(row, tick, x);
-    perf_put_(o, "\n{\"name\":");
-    perf_put_json_(o, row->name);
-    perf_put_(o, ",\"kind\":");
-    perf_put_json_(o, perf_kind_text_(row->kind));
-    perf_put_(o, ",\"calls\":");
-    perf_put_u64_(o, row->count);
-    for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_json_(o, perf_column_key_(i));
-        perf_put_char_(o, ':');
-        if (perf_is_finite_(x[i]))
-            perf_put_fixed_(o, x[i], 3);
-        else
-            perf_put_(o, "null");
-    }
-    perf_put_char_(o, '}');
+    json->line = 1;
+    perf_member_open_(json, PERF_NULL_, '{');
+    perf_member_text_(json, "name", row->name);
+    perf_member_text_(json, "kind", perf_kind_text_(row->kind));
+    perf_member_whole_(json, "calls", row->count);
+    for (i = 0; i < PERF_COLUMNS_; i++)
+        perf_member_fixed_(json, perf_column_key_(i), x[i], 3);
+    perf_member_close_(json, '}');
+}
+
+/* A number that takes `width` columns, however long it has become a moment later. */
+PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t x, int width)
+{
+    perf_member_key_(json, key);
+    perf_put_fixed_in_(json->out, PERF_CAST_(double, x), 0, width);
 }
 
 /* The clock, and what is known of the process. */
-PERF_COLD_FN_ void perf_put_json_head_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ *s)
 {
     const double   wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
     perf_few_      few = PERF_ZERO;
+    perf_children_ children;
     size_t         i;
 
-    perf_put_(o, "{\"clock\":{\"name\":");
-    perf_put_json_(o, s->clock.name);
-    perf_put_number_(o, ",\"resolution_ns\":", s->clock.resolution_ns, 3);
-    perf_put_number_(o, ",\"cost_ns\":", s->clock.cost_ns, 3);
-    perf_put_number_(o, ",\"error_ppm\":", s->clock.error_ppm, 3);
-    perf_put_(o, ",\"warnings\":");
-    perf_put_u64_(o, s->clock.warnings);
-    perf_put_(o, "},\n\"open\":");
-    perf_put_u64_(o, s->registry ? perf_open_scopes_(s->registry, &few) : 0);
-    perf_put_number_(o, ",\"data_wait_ns\":", wait * s->tick, 3);
-    perf_put_number_(o, ",\"main_thread_ns\":", PERF_CAST_(double, s->main.all) * s->tick, 3);
-    perf_put_(o, ",\"cpu_ns\":");              /* as long as a moment ago                        */
-    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.cpu_ns), 0, 20);
-    perf_put_(o, ",\"wall_ns\":");
-    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.ns), 0, 20);
-    perf_put_(o, ",\"preemptions\":");
-    perf_put_fixed_in_(o, PERF_CAST_(double, s->spent.switches), 0, 12);
-    for (i = 0; i < PERF_LOSS_ALL_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_json_(o, perf_loss_words_of_(i).key);
-        perf_put_char_(o, ':');
-        perf_put_u64_(o, s->losses.n[i]);
+    perf_member_open_(json, "clock", '{');
+    perf_member_text_(json, "name", s->clock.name);
+    perf_member_fixed_(json, "resolution_ns", s->clock.resolution_ns, 3);
+    perf_member_fixed_(json, "cost_ns", s->clock.cost_ns, 3);
+    perf_member_fixed_(json, "error_ppm", s->clock.error_ppm, 3);
+    perf_member_whole_(json, "warnings", s->clock.warnings);
+    perf_member_close_(json, '}');
+    json->line = 1;
+    perf_member_whole_(json, "open", s->registry ? perf_open_scopes_(s->registry, &few) : 0);
+    perf_member_fixed_(json, "data_wait_ns", wait * s->tick, 3);
+    perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, s->main.all) * s->tick, 3);
+    perf_put_json_wide_(json, "cpu_ns", s->spent.cpu_ns, 20);
+    perf_put_json_wide_(json, "wall_ns", s->spent.ns, 20);
+    perf_put_json_wide_(json, "preemptions", s->spent.switches, 12);
+    for (i = 0; i < PERF_LOSS_ALL_; i++)
+        perf_member_whole_(json, perf_loss_words_of_(i).key, s->losses.n[i]);
+    if (s->registry) {
+        perf_children_count_(s->registry, &children);
+        perf_member_whole_(json, "child_processes", children.processes);
+        perf_member_whole_(json, "child_calls", children.calls);
     }
-    if (s->registry)
-        perf_put_unseen_(o, s->registry, 1);
 }
 
 /* What durations from elsewhere say themselves: members of JSON, or lines below the table. */
@@ -14790,24 +14899,27 @@ PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
 
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    size_t i;
+    perf_writer_ json = {PERF_NULL_, 0, 0};
+    size_t       i;
 
-    perf_put_json_head_(o, s);
-    perf_put_(o, ",\n\"scopes\":[");
-    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++) {
-        if (i > 0)
-            perf_put_char_(o, ',');
-        perf_put_json_row_(o, &s->row[i], s->tick);
-    }
-    perf_put_(o, "\n]");
+    json.out = o;
+    perf_member_open_(&json, PERF_NULL_, '{');
+    perf_put_json_head_(&json, s);
+    json.line = 1;
+    perf_member_open_(&json, "scopes", '[');
+    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
+        perf_put_json_row_(&json, &s->row[i], s->tick);
+    perf_member_close_(&json, ']');
     if (s->registry) {
         perf_put_sources_(o, s->registry, 1);
         if (PERF_ACQ_(&s->registry->put_diagnosis)) {
-            perf_put_(o, ",\n\"diagnosis\":");
+            json.line = 1;
+            perf_member_key_(&json, "diagnosis");
             s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
         }
     }
-    perf_put_(o, "}\n");
+    perf_member_close_(&json, '}');
+    perf_put_char_(o, '\n');
 }
 
 /* ---- the screen ---- */
@@ -20185,66 +20297,61 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
 }
 
 /* ["step","read"] */
-PERF_COLD_FN_ void perf_put_work_path_(perf_out_ *o, const perf_tree_ *tree, uint32_t node)
+PERF_COLD_FN_ void perf_put_work_path_(perf_writer_ *json, const perf_tree_ *tree, uint32_t node)
 {
-    if (tree->node[node].parent) {
-        perf_put_work_path_(o, tree, tree->node[node].parent);
-        perf_put_char_(o, ',');
-    }
-    perf_put_json_(o, perf_work_name_(tree, node));
+    if (tree->node[node].parent)
+        perf_put_work_path_(json, tree, tree->node[node].parent);
+    perf_member_text_(json, PERF_NULL_, perf_work_name_(tree, node));
 }
 
-PERF_COLD_FN_ void perf_put_work_json_(perf_out_ *o, const perf_work_sum_ *sum)
+PERF_COLD_FN_ void perf_put_work_json_(perf_writer_ *json, const perf_work_sum_ *sum)
 {
-    static const char *const keys[] = {",\"instructions\":", ",\"cycles\":", ",\"ipc\":"};
-    static const char *const more[] = {",\"llc_misses\":", ",\"branch_misses\":",
-                                       ",\"front_end_stalls\":"};
+    static const char *const keys[] = {"instructions", "cycles", "ipc"};
+    static const char *const more[] = {"llc_misses", "branch_misses", "front_end_stalls"};
     double                   figure[3];
     int                      i;
 
-    perf_put_number_(o, ",\"calls\":", perf_work_calls_(sum), 0);
-    perf_put_number_(o, ",\"scaled\":", sum->scaled[0], 0);
-    perf_put_number_(o, ",\"missed\":", sum->missed[0], 0);
+    perf_member_fixed_(json, "calls", perf_work_calls_(sum), 0);
+    perf_member_fixed_(json, "scaled", sum->scaled[0], 0);
+    perf_member_fixed_(json, "missed", sum->missed[0], 0);
     perf_work_figures_(sum, figure);
-    for (i = 0; i < 3; i++) {
-        perf_put_(o, keys[i]);
-        if (perf_is_nan_(figure[i]))
-            perf_put_(o, "null");
-        else
-            perf_put_fixed_(o, figure[i], 3);
-    }
+    for (i = 0; i < 3; i++)
+        perf_member_fixed_(json, keys[i], figure[i], 3);
     for (i = 0; i < PERF_LOST_; i++)
         if (sum->calls[PERF_WORK_EVIDENCE_ + i] > 0.0)
-            perf_put_number_(o, more[i], sum->count[PERF_WORK_EVIDENCE_ + i] /
-                                         sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
+            perf_member_fixed_(json, more[i], sum->count[PERF_WORK_EVIDENCE_ + i] /
+                                              sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
 }
 
 PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
 {
     char            text[400];
     perf_out_       why = perf_out_open_(text, sizeof text);
+    perf_writer_    json = {PERF_NULL_, 1, 1};
     perf_tree_     *tree;
     perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
     uint32_t        i;
-    int             some = 0;
 
-    perf_put_(o, ",\n\"counters\":[");
+    json.out = o;
+    perf_member_open_(&json, "counters", '[');
     for (i = 1; sums && i < tree->count; i++) {
         one = &sums[tree->node[i].size];
         if (!(perf_work_calls_(one) > 0.0))
             continue;
-        perf_put_(o, some++ ? ",\n{\"path\":[" : "\n{\"path\":[");
-        perf_put_work_path_(o, tree, i);
-        perf_put_char_(o, ']');
-        perf_put_work_json_(o, one);
-        perf_put_char_(o, '}');
+        json.line = 1;
+        perf_member_open_(&json, PERF_NULL_, '{');
+        perf_member_open_(&json, "path", '[');
+        perf_put_work_path_(&json, tree, i);
+        perf_member_close_(&json, ']');
+        perf_put_work_json_(&json, one);
+        perf_member_close_(&json, '}');
     }
-    perf_put_char_(o, ']');
+    perf_member_close_(&json, ']');
     PERF_FREE(sums);
     perf_tree_free_(tree);
     if (perf_put_works_missing_(&why, "no ", perf_works_v1_.error)) {
-        perf_put_(o, ",\n\"counters_missing\":");
-        perf_put_json_(o, text);
+        json.line = 1;
+        perf_member_text_(&json, "counters_missing", text);
     }
 }
 
@@ -20405,11 +20512,14 @@ PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
     static const uint32_t none[2] = {0, 0};
     char                  text[400];
     perf_out_             why = perf_out_open_(text, sizeof text);
+    perf_writer_          members = {PERF_NULL_, 1, 1};
 
     (void)perf_put_works_missing_(&why, "no ", none);
     if (json) {
-        perf_put_(o, ",\n\"counters\":[],\n\"counters_missing\":");
-        perf_put_json_(o, text);
+        members.out = o;
+        perf_member_open_(&members, "counters", '[');
+        perf_member_close_(&members, ']');
+        perf_member_text_(&members, "counters_missing", text);
         return;
     }
     perf_put_(o, "note: counters of scopes: ");
@@ -20520,176 +20630,10 @@ PERF_END_DECLS
 #ifndef PERF_SAVED_H
 #define PERF_SAVED_H
 
-/* ==== perf_json.h ==== */
-/* perf_json.h - JSON: a writer that puts the commas.
- *
- *   perf_writer_ json = {&out, 0, 0};
- *   perf_member_open_(&json, NULL, '{');
- *   perf_member_text_(&json, "name", "load");              // {"name":"load"
- *   perf_member_close_(&json, '}');
- *
- * For the library itself.  The reader is where files are read: perf_saved.h.
- * Sections (search for ">>"):  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_JSON_H
-#define PERF_JSON_H
-
 
 #include <stdio.h>
 #include <stdlib.h>             /* qsort                                                          */
 #include <string.h>
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
- *   perf_member_real_, perf_member_whole_  write JSON
- *   perf_put_real_         a number with 12 digits as JSON has it
- *   perf_more_             room in a list that doubles                                           */
-
-/* >>private ------------------------------------------------------------------------------------ */
-
-/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
-PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
-{
-    void  *list, *more = PERF_NULL_;
-    size_t next = 16;
-
-    if (used < *room)
-        return 1;
-    if (*room)
-        next = 2 * *room;
-    memcpy(&list, list_, sizeof list);
-    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
-        more = PERF_MALLOC(next * size);
-    if (!more)
-        return 0;
-    if (used)
-        memcpy(more, list, used * size);
-    PERF_FREE(list);
-    memcpy(list_, &more, sizeof more);
-    *room = next;
-    return 1;
-}
-
-/* ---- numbers and JSON ---- */
-
-/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
-PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
-{
-    int power = 0;
-
-    for (; x >= 10.0; power++)
-        x /= 10.0;
-    for (; x < 1.0; power--)
-        x *= 10.0;
-    *first = x;
-    return power;
-}
-
-#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
-
-/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
-PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
-{
-    char      text[64];
-    perf_out_ digits = perf_out_open_(text, sizeof text);
-    double    first;
-    const int power = perf_power_of_ten_(x, &first);
-    const int plain = power >= -5 && power < 17;
-    int       decimals = PERF_REAL_DIGITS_ - 1;
-
-    if (plain)
-        decimals -= power;
-    if (decimals < 0)
-        decimals = 0;
-    perf_put_fixed_(&digits, plain ? x : first, decimals);
-    if (decimals) {
-        while (text[digits.len - 1] == '0')
-            digits.len--;
-        if (text[digits.len - 1] == '.')
-            digits.len--;
-    }
-    perf_put_n_(out, text, digits.len);
-    if (!plain)
-        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
-}
-
-/* A number as JSON has it; null for what is infinite or none. */
-PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
-{
-    if (!perf_is_finite_(x)) {
-        perf_put_(out, "null");
-    } else if (x < 0.0) {
-        perf_put_char_(out, '-');
-        perf_put_positive_(out, -x);
-    } else if (x > 0.0) {
-        perf_put_positive_(out, x);
-    } else {
-        perf_put_char_(out, '0');
-    }
-}
-
-/* Writes JSON and puts the commas. */
-typedef struct perf_writer_ {
-    perf_out_ *out;
-    int        comma;           /* 1: one stands before the next value                            */
-    int        line;            /* 1: and a new line                                              */
-} perf_writer_;
-
-/* What comes before a value: its comma, line and key; key NULL: an element of a list. */
-PERF_COLD_FN_ void perf_member_key_(perf_writer_ *json, const char *key)
-{
-    if (json->comma)
-        perf_put_char_(json->out, ',');
-    if (json->line)
-        perf_put_(json->out, "\n ");
-    json->comma = 1;
-    json->line = 0;
-    if (!key)
-        return;
-    perf_put_json_(json->out, key);
-    perf_put_char_(json->out, ':');
-}
-
-/* bracket: '{' or '['. */
-PERF_COLD_FN_ void perf_member_open_(perf_writer_ *json, const char *key, char bracket)
-{
-    perf_member_key_(json, key);
-    perf_put_char_(json->out, bracket);
-    json->comma = 0;
-}
-
-PERF_COLD_FN_ void perf_member_close_(perf_writer_ *json, char bracket)
-{
-    perf_put_char_(json->out, bracket);
-    json->comma = 1;
-    json->line = 0;
-}
-
-PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const char *text)
-{
-    perf_member_key_(json, key);
-    perf_put_json_(json->out, text);
-}
-
-PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
-{
-    perf_member_key_(json, key);
-    perf_put_real_(json->out, x);
-}
-
-PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t x)
-{
-    perf_member_key_(json, key);
-    perf_put_u64_(json->out, x);
-}
-
-PERF_END_DECLS
-
-#endif /* PERF_JSON_H */
-/* ==== perf_saved.h, continued ==== */
-
 #include <time.h>               /* time, on Windows                                               */
 
 PERF_BEGIN_DECLS
@@ -20759,13 +20703,37 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
+ *   perf_more_             room in a list that doubles
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
 
-/* ---- text ---- */
+/* ---- lists and text ---- */
+
+/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
+PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+{
+    void  *list, *more = PERF_NULL_;
+    size_t next = 16;
+
+    if (used < *room)
+        return 1;
+    if (*room)
+        next = 2 * *room;
+    memcpy(&list, list_, sizeof list);
+    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
+        more = PERF_MALLOC(next * size);
+    if (!more)
+        return 0;
+    if (used)
+        memcpy(more, list, used * size);
+    PERF_FREE(list);
+    memcpy(list_, &more, sizeof more);
+    *room = next;
+    return 1;
+}
 
 /* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
 PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
@@ -27556,26 +27524,25 @@ PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_t
     return 1;
 }
 
-PERF_COLD_FN_ void perf_put_json_threads_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *r)
 {
     perf_recorder_   *t;
     perf_thread_seen_ seen;
-    int               some = 0;
 
+    perf_member_open_(json, "threads", '[');
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         if (!perf_thread_look_(r, t, &seen))
             continue;
-        perf_put_(o, some++ ? ",{\"thread\":" : "{\"thread\":");
-        perf_put_u64_(o, seen.number);
-        perf_put_(o, ",\"name\":");
-        perf_put_json_(o, seen.name);
-        perf_put_number_(o, ",\"ran_ns\":", seen.ran, 0);
-        perf_put_number_(o, ",\"no_cpu_ns\":", seen.ready, 0);
-        perf_put_number_(o, ",\"at_once_ns\":", seen.at_once, 0);
-        perf_put_(o, ",\"in\":");
-        perf_put_json_(o, seen.in);
-        perf_put_char_(o, '}');
+        perf_member_open_(json, PERF_NULL_, '{');
+        perf_member_whole_(json, "thread", seen.number);
+        perf_member_text_(json, "name", seen.name);
+        perf_member_fixed_(json, "ran_ns", seen.ran, 0);
+        perf_member_fixed_(json, "no_cpu_ns", seen.ready, 0);
+        perf_member_fixed_(json, "at_once_ns", seen.at_once, 0);
+        perf_member_text_(json, "in", seen.in);
+        perf_member_close_(json, '}');
     }
+    perf_member_close_(json, ']');
 }
 
 /* Eight threads at most; none where there is but one, which was never off for long. */
@@ -27678,86 +27645,78 @@ PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf
     perf_put_char_(o, ')');
 }
 
-PERF_COLD_FN_ void perf_put_json_text_(perf_out_ *o, const char *key, const char *text)
+/* A text that may be NULL. */
+PERF_COLD_FN_ void perf_put_json_text_(perf_writer_ *json, const char *key, const char *text)
 {
-    perf_put_(o, key);
-    perf_put_json_(o, text ? text : "");
-}
-
-/* A number, or null where it is NaN. */
-PERF_COLD_FN_ void perf_put_json_known_(perf_out_ *o, const char *key, double value)
-{
-    perf_put_(o, key);
-    if (perf_is_nan_(value))
-        perf_put_(o, "null");
-    else
-        perf_put_fixed_(o, value, 6);
+    perf_member_text_(json, key, text ? text : "");
 }
 
 /* Nothing where nothing was counted. */
-PERF_COLD_FN_ void perf_put_counts_json_(perf_out_ *o, const perf_counted *c)
+PERF_COLD_FN_ void perf_put_counts_json_(perf_writer_ *json, const perf_counted *c)
 {
     int i;
 
     if (!c->calls)
         return;
-    perf_put_(o, ",\"counted\":{\"calls\":");
-    perf_put_u64_(o, c->calls);
-    perf_put_(o, ",\"scaled\":");
-    perf_put_u64_(o, c->scaled);
-    perf_put_json_known_(o, ",\"ipc\":", c->ipc);
+    perf_member_open_(json, "counted", '{');
+    perf_member_whole_(json, "calls", c->calls);
+    perf_member_whole_(json, "scaled", c->scaled);
+    perf_member_fixed_(json, "ipc", c->ipc, 6);
     for (i = 0; i < PERF_LOST_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, PERF_BY_CACHE_MISSES + i)));
-        perf_put_json_known_(o, ":{\"share\":", c->lost[i].share);
-        perf_put_json_known_(o, ",\"per_1000\":", c->lost[i].per_1000);
-        perf_put_json_known_(o, ",\"ipc\":", c->lost[i].ipc);
-        perf_put_json_text_(o, ",\"in\":", c->lost[i].scope);
-        perf_put_char_(o, '}');
+        perf_member_open_(json, perf_diagnosis_text(PERF_CAST_(perf_bound_by,
+                                                               PERF_BY_CACHE_MISSES + i)), '{');
+        perf_member_fixed_(json, "share", c->lost[i].share, 6);
+        perf_member_fixed_(json, "per_1000", c->lost[i].per_1000, 6);
+        perf_member_fixed_(json, "ipc", c->lost[i].ipc, 6);
+        perf_put_json_text_(json, "in", c->lost[i].scope);
+        perf_member_close_(json, '}');
     }
-    perf_put_char_(o, '}');
+    perf_member_close_(json, '}');
+}
+
+/* Of the calls that the ring still holds; nothing where there are none. */
+PERF_COLD_FN_ void perf_put_json_last_(perf_writer_ *json, const perf_summary *time)
+{
+    if (!time->count)
+        return;
+    perf_member_open_(json, "last", '{');
+    perf_member_whole_(json, "calls", time->count);
+    perf_member_fixed_(json, "mean_ns", time->mean, 3);
+    perf_member_fixed_(json, "std_ns", time->std, 3);
+    perf_member_fixed_(json, "p50_ns", time->p50, 3);
+    perf_member_fixed_(json, "p95_ns", time->p95, 3);
+    perf_member_close_(json, '}');
 }
 
 PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *d)
 {
-    int i;
+    perf_writer_ json = {PERF_NULL_, 0, 0};
+    int          i;
 
-    perf_put_json_text_(o, "{\"bound\":", perf_diagnosis_text(d->bound));
-    perf_put_json_text_(o, ",\"unit\":", d->unit);
-    perf_put_(o, ",\"calls\":");
-    perf_put_u64_(o, d->calls);
-    perf_put_number_(o, ",\"mean_ns\":", d->mean_ns, 3);
-    if (d->time.count) {                        /* of the calls that the ring still holds         */
-        perf_put_(o, ",\"last\":{\"calls\":");
-        perf_put_u64_(o, d->time.count);
-        perf_put_number_(o, ",\"mean_ns\":", d->time.mean, 3);
-        perf_put_number_(o, ",\"std_ns\":", d->time.std, 3);
-        perf_put_number_(o, ",\"p50_ns\":", d->time.p50, 3);
-        perf_put_number_(o, ",\"p95_ns\":", d->time.p95, 3);
-        perf_put_char_(o, '}');
-    }
-    perf_put_(o, ",\"share\":{");
-    for (i = 0; i < PERF_BY_ALL_; i++) {
-        if (i >= PERF_BY_CACHE_MISSES && !d->counted.calls)
-            break;
-        if (i > 0)
-            perf_put_char_(o, ',');
-        perf_put_json_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
-        perf_put_number_(o, ":", d->share[i], 6);
-    }
-    perf_put_json_text_(o, "},\"where\":", d->where);
-    perf_put_number_(o, ",\"where_share\":", d->where_share, 6);
-    perf_put_number_(o, ",\"where_ns\":", d->where_ns, 3);
-    perf_put_number_(o, ",\"where_calls\":", d->where_calls, 3);
-    perf_put_number_(o, ",\"best\":", d->best, 3);
-    perf_put_number_(o, ",\"best_run\":", d->best_run, 3);
-    perf_put_number_(o, ",\"overlapped\":", d->overlapped, 3);
-    perf_put_json_text_(o, ",\"advice\":", d->advice);
-    perf_put_json_text_(o, ",\"verify\":", d->verify);
-    perf_put_counts_json_(o, &d->counted);
-    perf_put_(o, ",\"threads\":[");
-    perf_put_json_threads_(o, perf_registry_get_());
-    perf_put_(o, "]}");
+    json.out = o;
+    perf_member_open_(&json, PERF_NULL_, '{');
+    perf_member_text_(&json, "bound", perf_diagnosis_text(d->bound));
+    perf_put_json_text_(&json, "unit", d->unit);
+    perf_member_whole_(&json, "calls", d->calls);
+    perf_member_fixed_(&json, "mean_ns", d->mean_ns, 3);
+    perf_put_json_last_(&json, &d->time);
+    perf_member_open_(&json, "share", '{');
+    for (i = 0; i < PERF_BY_ALL_ && (i < PERF_BY_CACHE_MISSES || d->counted.calls); i++)
+        perf_member_fixed_(&json, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d->share[i],
+                           6);
+    perf_member_close_(&json, '}');
+    perf_put_json_text_(&json, "where", d->where);
+    perf_member_fixed_(&json, "where_share", d->where_share, 6);
+    perf_member_fixed_(&json, "where_ns", d->where_ns, 3);
+    perf_member_fixed_(&json, "where_calls", d->where_calls, 3);
+    perf_member_fixed_(&json, "best", d->best, 3);
+    perf_member_fixed_(&json, "best_run", d->best_run, 3);
+    perf_member_fixed_(&json, "overlapped", d->overlapped, 3);
+    perf_put_json_text_(&json, "advice", d->advice);
+    perf_put_json_text_(&json, "verify", d->verify);
+    perf_put_counts_json_(&json, &d->counted);
+    perf_put_json_threads_(&json, perf_registry_get_());
+    perf_member_close_(&json, '}');
 }
 
 /* "baseline: step, 100 calls: mean 10.0 ms; the last 99 without a first: mean 10.0 ms, ..." */

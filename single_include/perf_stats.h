@@ -2632,6 +2632,9 @@ PERF_BEGIN_DECLS
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
+ *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
+ *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
+ *   perf_put_real_  a number with 12 digits as JSON has it; null: infinite or none
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
@@ -3381,6 +3384,129 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_start(a, format);
     perf_putv_(o, format, &a);
     va_end(a);
+}
+
+/* ---- JSON ---- */
+
+/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
+PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
+{
+    int power = 0;
+
+    for (; x >= 10.0; power++)
+        x /= 10.0;
+    for (; x < 1.0; power--)
+        x *= 10.0;
+    *first = x;
+    return power;
+}
+
+#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
+
+/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
+PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
+{
+    char      text[64];
+    perf_out_ digits = perf_out_open_(text, sizeof text);
+    double    first;
+    const int power = perf_power_of_ten_(x, &first);
+    const int plain = power >= -5 && power < 17;
+    int       decimals = PERF_REAL_DIGITS_ - 1;
+
+    if (plain)
+        decimals -= power;
+    if (decimals < 0)
+        decimals = 0;
+    perf_put_fixed_(&digits, plain ? x : first, decimals);
+    if (decimals) {
+        while (text[digits.len - 1] == '0')
+            digits.len--;
+        if (text[digits.len - 1] == '.')
+            digits.len--;
+    }
+    perf_put_n_(out, text, digits.len);
+    if (!plain)
+        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
+}
+
+/* A number as JSON has it; null for what is infinite or none. */
+PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
+{
+    if (!perf_is_finite_(x)) {
+        perf_put_(out, "null");
+    } else if (x < 0.0) {
+        perf_put_char_(out, '-');
+        perf_put_positive_(out, -x);
+    } else if (x > 0.0) {
+        perf_put_positive_(out, x);
+    } else {
+        perf_put_char_(out, '0');
+    }
+}
+
+/* Writes JSON and puts the commas. */
+typedef struct perf_writer_ {
+    perf_out_ *out;
+    int        comma;           /* 1: one stands before the next value                            */
+    int        line;            /* 1: and a new line                                              */
+} perf_writer_;
+
+/* What comes before a value: its comma, line and key; key NULL: an element of a list. */
+PERF_COLD_FN_ void perf_member_key_(perf_writer_ *json, const char *key)
+{
+    if (json->comma)
+        perf_put_char_(json->out, ',');
+    if (json->line)
+        perf_put_(json->out, "\n ");
+    json->comma = 1;
+    json->line = 0;
+    if (!key)
+        return;
+    perf_put_json_(json->out, key);
+    perf_put_char_(json->out, ':');
+}
+
+/* bracket: '{' or '['. */
+PERF_COLD_FN_ void perf_member_open_(perf_writer_ *json, const char *key, char bracket)
+{
+    perf_member_key_(json, key);
+    perf_put_char_(json->out, bracket);
+    json->comma = 0;
+}
+
+PERF_COLD_FN_ void perf_member_close_(perf_writer_ *json, char bracket)
+{
+    perf_put_char_(json->out, bracket);
+    json->comma = 1;
+    json->line = 0;
+}
+
+PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const char *text)
+{
+    perf_member_key_(json, key);
+    perf_put_json_(json->out, text);
+}
+
+PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
+{
+    perf_member_key_(json, key);
+    perf_put_real_(json->out, x);
+}
+
+/* With so many decimals; null for what is infinite or none. */
+PERF_COLD_FN_ void perf_member_fixed_(perf_writer_ *json, const char *key, double x, int decimals)
+{
+    perf_member_key_(json, key);
+    if (perf_is_finite_(x))
+        perf_put_fixed_(json->out, x, decimals);
+    else
+        perf_put_(json->out, "null");
+}
+
+PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t x)
+{
+    perf_member_key_(json, key);
+    perf_put_u64_(json->out, x);
 }
 
 PERF_END_DECLS

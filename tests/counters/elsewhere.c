@@ -41,7 +41,7 @@ static void by_call(void)
     CHECK(times(text, "\nnote: counters of scopes: ") == 1 && strstr(text, sentence), "%s", text);
     json.view = PERF_VIEW_JSON;
     (void)perf_report_text(text, sizeof text, &json);
-    CHECK(times(text, "\"counters\":[],\n\"counters_missing\":\"") == 1 && strstr(text, sentence), "%s", text);
+    CHECK(times(text, "\"counters\":[],\"counters_missing\":\"") == 1 && strstr(text, sentence), "%s", text);
 }
 
 static void by_environment(const char *self)
