@@ -19,7 +19,7 @@ static const char page_style_[] =
     "--a:#6aa5ea;--b:#f0975a;--good:#4cc07f;--bad:#f07070;--open:#e0b040;--band:#2c3a4d}}\n"
     "body{background:var(--bg);color:var(--ink);font:15px/1.45 system-ui,sans-serif;overflow-wrap:anywhere;margin:2em "
     "auto;"
-    "max-width:74em;padding:0 1em}\n"
+    "max-width:84em;padding:0 1em}p{max-width:74em}\n"
     "h1{font-size:1.5em;margin:0 0 .3em}h2{font-size:1.1em;margin:2em 0 .2em;border-top:1px solid "
     "var(--line);padding-top:1em;overflow-wrap:anywhere}p{margin:.3em 0}\n"
     ".soft,.note{color:var(--soft)}.note{font-size:.9em}\n"
@@ -31,7 +31,7 @@ static const char page_style_[] =
     "td.w{overflow-wrap:anywhere;min-width:8em}\n"
     "td,text{font-variant-numeric:tabular-nums}td.f{padding-top:0;padding-bottom:0;width:260px}\n"
     ".ACCEPT{color:var(--good)}.REJECT{color:var(--bad)}.INCONCLUSIVE{color:var(--open)}"
-    "b.ACCEPT,b.REJECT,b.INCONCLUSIVE{white-space:nowrap}\n"
+    "b.ACCEPT,b.REJECT,b.INCONCLUSIVE{overflow-wrap:normal}\n"
     "svg{display:block;max-width:100%}svg text{font:11px system-ui,sans-serif;fill:var(--soft)}"
     ".plots{display:flex;flex-wrap:wrap;gap:1em}figure{margin:.6em "
     "0;width:470px;max-width:100%}figcaption{font-size:.85em;"
@@ -51,11 +51,13 @@ static const char page_style_[] =
     "b)}\n"
     /* Where a row of the table has no room, its cells stand below each other, with their names. */
     "td.f,th.f{min-width:260px}.f svg{max-width:none}"
-    "@media(max-width:62em){body{margin:1em auto}table,tbody,tr,td{display:block}"
+    "@media(max-width:80em){body{margin:1em auto}table,tbody,tr,td{display:block}"
     "thead,thead tr{display:block;position:sticky;top:0;background:var(--bg)}thead th{display:none}"
     "thead th.f{display:block;border:0;padding:0}tr{border-bottom:1px solid var(--line);"
     "padding:.4em 0}td,td.n,td.c{border:0;padding:.1em 0;text-align:left;white-space:normal}"
     "td[data-l]::before{content:attr(data-l) \": \";color:var(--soft)}}"
+    "@media(min-width:34em)and (max-width:80em){tbody tr{display:grid;column-gap:1em;"
+    "grid-template-columns:repeat(3,1fr)}td.w,td.m{grid-column:1/-1}td.f{grid-column:1/3}}"
     "@media(max-width:480px){figure svg text{font-size:14px}}\n";
 
 /* Text inside HTML, also between double quotes. */
@@ -418,8 +420,27 @@ PERF_FN void page_cell_(FILE *f, const char *class, const char *label, const cha
     page_text_(f, text);
 }
 
-PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_scale *s)
+/* 1 for each row that gets plots, PAGE_DETAILS at most: those with REJECT first. */
+PERF_FN unsigned char *page_plotted_(const ab_report *r)
 {
+    unsigned char *plotted = (unsigned char *)ab_grow(NULL, r->n, sizeof *plotted);
+    size_t         i, left = PAGE_DETAILS;
+    int            rejected;
+
+    memset(plotted, 0, r->n);
+    for (rejected = 1; rejected >= 0; rejected--)
+        for (i = 0; i < r->n && left; i++)
+            if (!r->row[i].missing && (r->row[i].family == PERF_REJECT) == rejected) {
+                plotted[i] = 1;
+                left--;
+            }
+    return plotted;
+}
+
+PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_scale *s,
+                       int plotted)
+{
+    const int     linked = plotted && k == 0;
     const ab_row *row = &r->row[i];
     const char   *verdict = perf_decision_text(r->plan.rules > 1 && !row->missing
                                                    ? row->d[k].v.decision : row->family);
@@ -427,13 +448,13 @@ PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_
 
     ab_cells_(r, row, k, &l);
     fputs("<tr><td class=\"w\">", f);
-    if (k == 0 && i < PAGE_DETAILS && !row->missing)
+    if (linked)
         fprintf(f, "<a class=\"%s\" href=\"#b%zu\">", perf_decision_text(row->family), i);
-    page_text_(f, l.cell[CELL_NAME].s);
-    if (k == 0 && i < PAGE_DETAILS && !row->missing)
+    page_text_(f, k ? "" : ab_shown_name(row));
+    if (linked)
         fputs("</a>", f);
     if (r->plan.rules > 1)
-        fprintf(f, "</td><td>%s", l.cell[CELL_METRIC].s);
+        fprintf(f, "</td><td class=\"m\">%s", l.cell[CELL_METRIC].s);
     page_cell_(f, "n", "before", l.cell[CELL_BEFORE].s);
     page_cell_(f, "n", "after", l.cell[CELL_AFTER].s);
     page_cell_(f, "c", "change", l.cell[CELL_CHANGE].s);
@@ -452,9 +473,9 @@ PERF_FN void page_mean_(FILE *f, const ab_report *r, const page_scale *s)
 
     for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++) {
         ab_geometric_mean(r, k, &d);
-        fprintf(f, "<tr><td>%s", l.cell[CELL_NAME].s);
+        fprintf(f, "<tr><td class=\"w\">%s", l.cell[CELL_NAME].s);
         if (r->plan.rules > 1)
-            fprintf(f, "</td><td>%s", l.cell[CELL_METRIC].s);
+            fprintf(f, "</td><td class=\"m\">%s", l.cell[CELL_METRIC].s);
         page_cell_(f, "n", "before", l.cell[CELL_BEFORE].s);
         page_cell_(f, "n", "after", l.cell[CELL_AFTER].s);
         page_cell_(f, "c", "change", l.cell[CELL_CHANGE].s);
@@ -590,6 +611,7 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
 {
     ab_forest  a = ab_forest_of(r);
     page_scale s = {a.low, a.high, 8.0, 252.0};
+    unsigned char *plotted = page_plotted_(r);
     size_t     i;
     int        k;
 
@@ -603,19 +625,20 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
     fputs("</th><th>verdict</th></tr></thead><tbody>\n", f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++)
-            page_row_(f, r, i, k, &s);
+            page_row_(f, r, i, k, &s, plotted[i]);
     page_mean_(f, r, &s);
     fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed line: the threshold; "
           "an interval wholly on one side of it decides. Arrow: it goes on beyond the scale."
           "</p>\n", f);
     page_notes_(f, r);
     page_usage_(f, r);
-    for (i = 0; i < r->n && i < PAGE_DETAILS; i++)
-        if (!r->row[i].missing)
+    for (i = 0; i < r->n; i++)
+        if (plotted[i])
             page_details_(f, r, i);
     if (r->n > PAGE_DETAILS)
-        fprintf(f, "<p class=\"note\">Plots are drawn for the first %d benchmarks.</p>\n",
-                PAGE_DETAILS);
+        fprintf(f, "<p class=\"note\">There are plots for %d benchmarks: those with REJECT "
+                "first, then in the order of the table.</p>\n", PAGE_DETAILS);
+    free(plotted);
     fputs("</body></html>\n", f);
 }
 

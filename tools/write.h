@@ -320,13 +320,36 @@ typedef struct ab_line {
     ab_text cell[AB_CELLS];
 } ab_line;
 
+enum { AB_NAME_BYTES = 120 };
+
+/* A name for a column of text.  A long one loses its middle: names differ most at their ends. */
+PERF_FN ab_text ab_name_text_(const char *name)
+{
+    const size_t half = (AB_NAME_BYTES - 3) / 2, len = strlen(name);
+    const char  *end = name;
+    size_t       begin = 0, next = 0;
+    ab_text      t;
+    int          safe;
+
+    if (len <= AB_NAME_BYTES) {
+        snprintf(t.s, sizeof t.s, "%s", name);
+        return t;
+    }
+    for (; next <= half; next += ab_character(name + next, &safe))
+        begin = next;
+    while (len - (size_t)(end - name) > half)
+        end += ab_character(end, &safe);
+    snprintf(t.s, sizeof t.s, "%.*s...%s", (int)begin, name, end);
+    return t;
+}
+
 PERF_FN void ab_cells_(const ab_report *r, const ab_row *row, int k, ab_line *l)
 {
     const ab_data *d = &row->d[k];
 
     memset(l, 0, sizeof *l);
     if (k == 0)
-        snprintf(l->cell[CELL_NAME].s, sizeof l->cell[0].s, "%.120s", ab_shown_name(row));
+        l->cell[CELL_NAME] = ab_name_text_(ab_shown_name(row));
     if (row->missing) {
         const char *a = row->absent[0] ? row->absent[0] : "";
         const char *b = row->absent[1] ? row->absent[1] : "";
@@ -994,7 +1017,7 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++) {
             ab_cells_(r, &r->row[i], k, &l);
             fputs("| ", f);
-            ab_markdown_text_(f, l.cell[CELL_NAME].s);
+            ab_markdown_text_(f, k ? "" : ab_shown_name(&r->row[i]));
             if (r->plan.rules > 1) {
                 fputs(" | ", f);
                 ab_markdown_text_(f, l.cell[CELL_METRIC].s);

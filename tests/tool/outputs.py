@@ -105,12 +105,42 @@ def formulas(c):
     c.check(not any(cell[:1] in "=@" for r in rows for cell in r if cell), f"a cell begins a formula: {rows}")
 
 
+def long_names(c):
+    """Long names that differ in their last letter stay apart; none is cut inside a character."""
+    names = ["a" * 200 + "x", "a" * 200 + "y", "a" + "\u65e5" * 84]
+    a, b = sides(c, names)
+    _, table, _ = c.run(a, b, "--html", "page.html", "--markdown", "table.md")
+    rows = [line.split()[0] for line in table.splitlines() if line.startswith("  a") and "INCONCLUSIVE" in line]
+    c.check(len(set(rows)) == 3 and all("..." in row for row in rows), f"rows: {rows}")
+    c.check("?" not in table, f"a character is cut: {rows}")
+    a, b = sides(c, ["\U0001f680x", "abc"])         # two columns of a terminal, one character
+    at = [line.index(" ns") for line in c.run(a, b)[1].splitlines() if "INCONCLUSIVE" in line and " ns" in line]
+    c.check(at[0] + 1 == at[1], f"a rocket moves its row: {at}")
+    for page in ("page.html", "table.md"):
+        text = (c.work / page).read_text()
+        c.check(all(name in text for name in names), f"{page}: a name is cut")
+
+
+def rejected_first(c):
+    """Of very many benchmarks the page plots the REJECTed ones, wherever they stand."""
+    def one(name, factor):
+        return c.file(name, json.dumps({"perf_results": 1, "benchmarks": [
+            {"name": f"b{k}", "unit": "ns", "design": "random",
+             "samples": [(factor if k > 117 else 1) * (100 + i % 7) for i in range(30)]} for k in range(120)]}))
+    c.run(one("a.json", 1), one("b.json", 9), "--accept", "no regression beyond 5 %", "--quiet", "--html", "many.html")
+    text = (c.work / "many.html").read_text()
+    c.check(text.count("<section>") == text.count("<a class") == 100, f"{text.count('<section>')} plots")
+    c.check(all(f'<h2 id="b{k}">b{k} ' in text for k in (0, 97, 118, 119)), "a REJECT has no plot")
+
+
 def main():
     c = Checks("outputs")
     whole(c)
     killed(c)
     steering(c)
     formulas(c)
+    long_names(c)
+    rejected_first(c)
     c.finish()
 
 
