@@ -42,7 +42,7 @@ typedef enum diag_why {                 /* a device idles                       
     DIAG_WHYS
 } diag_why;
 
-typedef struct diag_move {              /* copies of one direction, pageable or pinned            */
+typedef struct diag_move {              /* copies of one direction and kind of memory             */
     uint64_t count, bytes;
     int64_t  ns;
 } diag_move;
@@ -67,7 +67,7 @@ typedef struct diag_found {
     diag_sums   drained;                /* idle time by the wait that the device ran empty in     */
     diag_sums   copy_from;              /* callers of aten::copy_                                 */
     uint64_t    copy_calls;             /* of aten::copy_ in the window                           */
-    diag_move   move[DIAG_DIRECTIONS][2];           /* [1]: pageable                              */
+    diag_move   move[DIAG_DIRECTIONS][DIAG_MEMORIES];
     int64_t     family_ns[DIAG_FAMILIES];
     uint64_t    family_count[DIAG_FAMILIES];
     uint64_t    kernels_all, tiny, fetches;
@@ -404,7 +404,7 @@ PERF_FN void diag_copy_event(diag_found *f, const diag_event *e, uint32_t at)
 {
     const char          *name = diag_text_of(f->t, e);
     const diag_direction way = diag_direction_of(name);
-    diag_move           *m = &f->move[way][diag_has(name, "Pageable|pageable")];
+    diag_move           *m = &f->move[way][diag_memory_of(name)];
 
     m->count++;
     m->bytes += e->bytes;

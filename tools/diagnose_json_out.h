@@ -75,14 +75,15 @@ PERF_FN void diag_json_families(FILE *out, const diag_found *f)
 PERF_FN void diag_json_moves(FILE *out, const diag_found *f)
 {
     static const char *const way[] = {"to_device", "to_host", "on_device"};
+    static const char *const memory[] = {"", "_pinned", "_pageable"};
     int i, k;
 
     fputs(",\n   \"copies\": {", out);
     for (i = 0; i < DIAG_DIRECTIONS; i++)
-        for (k = 0; k < 2; k++) {
+        for (k = 0; k < DIAG_MEMORIES; k++) {
             const diag_move *m = &f->move[i][k];
             fprintf(out, "%s\"%s%s\": {\"calls\": %llu, \"bytes\": %llu, \"ns\": %lld}",
-                    i || k ? ", " : "", way[i], k ? "_pageable" : "",
+                    i || k ? ", " : "", way[i], memory[k],
                     (unsigned long long)m->count, (unsigned long long)m->bytes, (long long)m->ns);
         }
     putc('}', out);

@@ -18,19 +18,23 @@ typedef struct diag_family {
 PERF_FN const diag_family *diag_families(size_t *n)
 {
     static const diag_family family[] = {
-        {"collectives", "nccl|rccl|NCCL|RCCL|AllReduce|all_reduce", 0},
+        {"collectives", "nccl|rccl|NCCL|RCCL|AllReduce|all_reduce|allreduce|AllGather|AllToAll|"
+                        "ReduceScatter|cross_device_reduce|nvshmem", 0},
         {"optimizer (multi-tensor)", "multi_tensor_apply|FusedAdam|FusedSGD|fused_adam", 1},
-        {"attention", "flash_|fmha|attention|sdpa|Attention", 0},
+        {"attention", "flash_|flash::|FlashAttn|fmha|Fmha|FMHA|attention|Attention|sdpa|_attn_", 0},
         {"dropout", "dropout", 1},
         {"batch or layer norm", "layer_norm|LayerNorm|layernorm|batch_norm|bn_fw|bn_bw|batchnorm|"
-                                "rms_norm|GroupNorm|group_norm|RowwiseMoments", 1},
+                                "BatchNorm|rms_norm|rmsnorm|RMSNorm|RmsNorm|GroupNorm|group_norm|"
+                                "RowwiseMoments|GammaBeta", 1},
         {"softmax", "softmax|SoftMax|Softmax", 1},
-        {"layout change", "nchwToNhwc|nhwcToNchw|transpose|Transpose|permute", 1},
-        {"convolution", "fprop|dgrad|wgrad|conv2d|conv3d|conv_|convolve|Convolution|_scudnn_|"
-                        "winograd", 0},
-        {"matrix product", "gemm|Gemm|GEMM|cutlass|Cijk_|gemv|splitK|splitk|cublasLt|nvjet", 0},
+        {"layout change", "nchwToNhwc|nhwcToNchw|transpose|Transpose|permute|im2col|col2im|Im2d", 1},
+        {"convolution", "fprop|dgrad|wgrad|conv2d|conv3d|conv_|AsmConv|MIOpenConv|convolve|"
+                        "Convolution|_scudnn_|s884cudnn|1688cudnn|16816cudnn|_hcudnn|winograd|"
+                        "Winograd|igemm_", 0},
+        {"matrix product", "gemm|Gemm|GEMM|cutlass|Cijk_|gemv|splitK|splitk|cublasLt|nvjet|matmul|"
+                           "triton_mm|triton_tem", 0},
         {"Fourier transform", "fft|FFT", 0},
-        {"pooling", "pool", 1},
+        {"pooling", "pool|Pooling", 1},
         {"concatenation", "CatArray", 1},
         {"embedding, index, gather", "index|gather|scatter|embedding|Embedding|masked_", 1},
         {"sort, scan, unique", "cub::|Sort|sort|Scan|scan_|unique", 1},
@@ -39,7 +43,7 @@ PERF_FN const diag_family *diag_families(size_t *n)
         {"random numbers", "distribution_|curand|philox", 1},
         {"reduction", "reduce_kernel|ReduceOp|reduce_|Reduce", 1},
         {"Triton", "triton_", 1},
-        {"elementwise", "elementwise|pointwise|Functor", 1},
+        {"elementwise", "elementwise|elementWise|pointwise|Pointwise|Functor", 1},
         {"other kernels", "", 0}};
 
     *n = sizeof family / sizeof *family;
@@ -181,6 +185,16 @@ PERF_FN diag_direction diag_direction_of(const char *copy)
     if (diag_has(copy, "HtoD|Host -> Device|host to device|HostToDevice"))
         return DIAG_TO_DEVICE;
     return diag_has(copy, "DtoH|Device -> Host|DeviceToHost") ? DIAG_TO_HOST : DIAG_ON_DEVICE;
+}
+
+/* The host's side of a copy.  ROCm does not say which. */
+typedef enum diag_memory { DIAG_UNSAID, DIAG_PINNED, DIAG_PAGEABLE, DIAG_MEMORIES } diag_memory;
+
+PERF_FN diag_memory diag_memory_of(const char *copy)
+{
+    if (diag_has(copy, "Pageable|pageable"))
+        return DIAG_PAGEABLE;
+    return diag_has(copy, "Pinned|pinned") ? DIAG_PINNED : DIAG_UNSAID;
 }
 
 typedef struct diag_class {             /* what a name is, looked up once                         */

@@ -350,17 +350,17 @@ PERF_FN void diag_say_launches(FILE *out, const diag_found *f)
 PERF_FN void diag_say_moves(FILE *out, const diag_found *f)
 {
     static const char *const way[] = {"to the device", "to the host", "on the device"};
-    int i, pageable;
+    static const char *const memory[] = {"", ", pinned", ", pageable"};
+    int i, k;
 
     for (i = 0; i < DIAG_DIRECTIONS; i++)
-        for (pageable = 1; pageable >= 0; pageable--) {
-            const diag_move *m = &f->move[i][pageable];
-            const char      *memory = pageable ? ", pageable" : ", pinned";
+        for (k = DIAG_MEMORIES - 1; k >= 0; k--) {
+            const diag_move *m = &f->move[i][k];
             ab_text          size = ab_bytes((double)m->bytes);
             if (!m->count)
                 continue;
             fprintf(out, "  copies %s%s: %.5g %s, ", way[i],
-                    i == DIAG_ON_DEVICE ? "" : memory,
+                    i == DIAG_ON_DEVICE ? "" : memory[k],
                     (double)m->count / diag_units(f), diag_unit(f));
             if (m->bytes)
                 fprintf(out, "%s in all, ", size.s);

@@ -137,6 +137,13 @@ typedef struct diag_raw {               /* an event as it stands in the file    
     diag_event e;
 } diag_raw;
 
+/* Up to release 1.11 PyTorch wrote its own annotations as operators. */
+PERF_FN int diag_is_old_note(const char *name)
+{
+    return diag_starts(name, "ProfilerStep") || diag_starts(name, "Optimizer.") ||
+           diag_starts(name, "enumerate(DataLoader)");
+}
+
 /* What a category means: of Kineto, and of its older releases. */
 PERF_FN diag_kind diag_kind_of(const diag_raw *raw)
 {
@@ -154,9 +161,13 @@ PERF_FN diag_kind diag_kind_of(const diag_raw *raw)
 
     if (strcmp(raw->phase, "X") != 0)
         return DIAG_OTHER;
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(raw->category, known[i].category))
-            return known[i].kind;
+    for (i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(raw->category, known[i].category) != 0)
+            continue;
+        if (known[i].kind == DIAG_OPERATOR && diag_is_old_note(raw->name))
+            return DIAG_NOTE;
+        return known[i].kind;
+    }
     if (!strcmp(raw->category, "python_function") && diag_starts(raw->name, "nn.Module: "))
         return DIAG_MODULE;
     return DIAG_OTHER;

@@ -232,6 +232,50 @@ def evidence(c):
     c.status(0, "diagnose", c.file("old.json", json.dumps(t.events)), has="aten::mm")       # an array, older names
 
 
+FAMILIES = """convolution: volta_fp16_s884cudnn_fp16_128x128_ldg8_splitK_relu_f2f_exp_small_nhwc_tn_v1
+convolution: igemm_fwd_gtcx2_nhwc_fp16_bx0_ex0_bt128x128x32
+convolution: miopenSp3AsmConv_v30_3_1_gfx90a_fp32_f2x3_stride1
+matrix product: nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT
+matrix product: Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_MI32x32x8x1_SE
+matrix product: triton_tem_fused_mm_3
+matrix product: matmul_kernel
+attention: void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<2> > >(flash::Params)
+attention: void ck_tile::kentry<1, ck_tile::FmhaFwdKernel<int> >(ck_tile::Kargs)
+attention: _attn_fwd
+batch or layer norm: MIOpenBatchNormFwdTrainSpatial
+batch or layer norm: triton_red_fused_native_layer_norm_1
+pooling: mloPoolingG
+layout change: void at::native::im2col_kernel<float>(long, float const*)
+collectives: void vllm::cross_device_reduce_2stage<__half, 8>(vllm::RankData*)
+collectives: void flashinfer::trtllm_allreduce_fusion::kernel<8>(int)
+elementwise: void kernelPointwiseApply2<TensorAddOp<float>, float>(OffsetInfo)
+Triton: triton_poi_fused_add_relu_0
+other kernels: my_own_kernel"""
+
+
+def names(c):
+    """Kernels of V100, H100, AMD and Triton by their families; what older releases and ROCm write otherwise."""
+    t, want = Trace(), {}
+    for i, line in enumerate(FAMILIES.splitlines()):
+        family, name = line.split(": ", 1)
+        t.kernel(name, i * 100, i * 100 + 10, i + 1)
+        want[family] = want.get(family, 0) + (i + 1) * 1000
+    one = json.loads(c.status(0, "diagnose", t.save(c, "names.json"), "--json", "-"))["traces"][0]
+    got = {family: ns for family, ns in one["family_ns"].items() if ns}
+    c.check(got == want, f"families: {got}, planted {want}")
+    t = Trace()
+    for i in range(6):                  # PyTorch 1.8: its own annotations are operators
+        t.add("Operator", f"ProfilerStep#{i}", HOST, i * 1000, 1000)
+        t.add("Operator", "aten::addmm", HOST, i * 1000 + 20, 300)
+    one = json.loads(c.status(0, "diagnose", t.save(c, "steps.json"), "--json", "-"))["traces"][0]
+    c.check([o["name"] for o in one["operators"]] == ["aten::addmm"], f"a step is no operator: {one['operators']}")
+    t = Trace()
+    t.call("hipMemcpyWithStream", 0, 100)
+    t.add("gpu_memcpy", "CopyHostToDevice", STREAM, 10, 80, correlation=t.link)
+    out = c.status(0, "diagnose", t.save(c, "rocm.json"), has="copies to the device: 1 in all")
+    c.check("pinned" not in out.split("evidence:")[-1], f"ROCm does not say which memory: {out}")
+
+
 def painted(t):
     """ns of computing, collectives, copies, of what overlaps, and the window: microsecond by microsecond."""
     kinds = {}
@@ -386,6 +430,7 @@ def main():
     rng = random.Random(seed)
     worlds(c)
     evidence(c)
+    names(c)
     oracle(c, rng)
     several(c)
     refused(c, rng)
