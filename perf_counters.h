@@ -155,7 +155,8 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
  * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX, and a tool is attached).  A number
  * contains the scopes that it calls, and what counting these takes.  Not counted: laps, spans,
- * recursive calls but the first, scopes below 64 others, forked children in their parent's report.
+ * recursive calls but the first, scopes below 64 others, those of a coroutine that waits, forked
+ * children in their parent's report.
  * Misses of the last cache, wrong guesses of branches and stalls of the front end are counted, too,
  * where the processor has them: perf_diagnosis.h then says "cache misses", "branch misses" or
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
@@ -196,7 +197,7 @@ PERF_FN const char *perf_counter_name_(int which)
 #if PERF_SYS_EVENT_OPEN_
 #define PERF_EVENT_ENABLE_   0x2400ul           /* numbers of <linux/perf_event.h>                */
 #define PERF_EVENT_DISABLE_  0x2401ul
-#define PERF_EVENT_GROUP_    1
+#define PERF_EVENT_ID_       0x80082407ul
 #define PERF_EVENT_CLOEXEC_  8ul
 #define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
 #define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
@@ -238,18 +239,19 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 
     attr.size = PERF_CAST_(uint32_t, sizeof attr);
     attr.read_format = PERF_EVENT_TIMES_;
-    attr.flags = PERF_EVENT_DISABLED_;
     if (c->opts.threads || c->opts.process)
         attr.flags |= PERF_EVENT_INHERIT_;
-    if (c->opts.process)
-        attr.flags |= PERF_EVENT_AT_EXEC_;
     if (!c->opts.kernel && !of_kernel)              /* these happen in the kernel alone           */
         attr.flags |= PERF_EVENT_NO_KERNEL_;
-    one->fd = perf_event_open_(&attr, c->opts.process, group);
-    one->leads = group < 0;
-    if (one->fd < 0 && group >= 0) {                /* no room in the group: alone                */
+    one->fd = -1;
+    if (group >= 0)                                 /* on and off with its leader, as one         */
+        one->fd = perf_event_open_(&attr, c->opts.process, group);
+    one->leads = one->fd < 0;
+    if (one->leads) {                               /* or no room in the group: alone             */
+        attr.flags |= PERF_EVENT_DISABLED_;
+        if (c->opts.process)
+            attr.flags |= PERF_EVENT_AT_EXEC_;
         one->fd = perf_event_open_(&attr, c->opts.process, -1);
-        one->leads = 1;
     }
     one->how = PERF_BY_EVENT_;
     if (one->fd < 0) {
@@ -259,7 +261,7 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
     }
 }
 
-/* Starts or stops all.  The group of instructions starts last and stops first. */
+/* Starts or stops all, by the leaders.  The group of instructions starts last and stops first. */
 PERF_FN void perf_counters_switch_(perf_counters *c, int on)
 {
     unsigned long order = PERF_EVENT_DISABLE_;
@@ -272,7 +274,7 @@ PERF_FN void perf_counters_switch_(perf_counters *c, int on)
         if (on)
             which = PERF_COUNTER_COUNT - 1 - i;
         if (c->own[which].fd >= 0 && c->own[which].leads)
-            (void)perf_event_ioctl_(c->own[which].fd, order, PERF_EVENT_GROUP_);
+            (void)perf_event_ioctl_(c->own[which].fd, order, 0);
     }
 }
 #else
@@ -1176,6 +1178,7 @@ typedef struct perf_reading_ {
     uint64_t enabled[PERF_WORK_GROUPS_];
     uint64_t lost[PERF_WORK_GROUPS_];   /* ns enabled, but not on the processor                   */
     int      known[PERF_WORK_GROUPS_];
+    int      exact[PERF_WORK_GROUPS_];  /* 1: `enabled` is of now; 0: it may be older             */
 } perf_reading_;
 
 typedef struct perf_frame_ {            /* a scope that is open                                   */
@@ -1189,9 +1192,15 @@ typedef struct perf_frame_ {            /* a scope that is open                 
 typedef struct perf_event_page_ {
     uint32_t version, compatible, lock, index;  /* index: 0 not on the processor, else 1 more     */
     uint64_t offset, enabled, running, may;
-    uint16_t width;
+    uint16_t width, shift;
+    uint32_t mult;
+    uint64_t ns, zero;                  /* the times above are so old: ns + ticks * mult >> shift */
+    uint32_t size, reserved;
+    uint64_t tick, mask;                /* of a counter with fewer than 64 bits                   */
 } perf_event_page_;
 #define PERF_EVENT_MAY_READ_ 4u         /* of `may`                                               */
+#define PERF_EVENT_HAS_TIME_ 8u
+#define PERF_EVENT_IS_SHORT_ 32u        /* tick and mask are of use                               */
 
 /* Counters of a thread.  It stays when the thread has ended, for the next one of its recorder. */
 typedef struct perf_worker_ {
@@ -1201,6 +1210,7 @@ typedef struct perf_worker_ {
     uint32_t          open;             /* frames                                                 */
     int               lead[PERF_WORK_GROUPS_];  /* which is first of the group; -1: none          */
     int               fd[PERF_WORK_COUNTS_];
+    uint64_t          id[PERF_WORK_COUNTS_];    /* the kernel's, of each event                    */
     const perf_event_page_ *page[PERF_WORK_COUNTS_];    /* NULL: not to be had                    */
     uint64_t          lost[PERF_WORK_GROUPS_];  /* at the last read()                             */
     perf_work_       *heads[PERF_WORK_HEADS_];
@@ -1268,14 +1278,38 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
     }
     return value;
 }
-#else
-#define PERF_PMC_(index) (PERF_CAST_(uint64_t, index) & 0)
 #endif
 #endif
 
+#ifdef PERF_PMC_
+/* The page's times are of when the thread came to the processor: brings `enabled` to now. */
+PERF_FN void perf_event_time_(const perf_event_page_ *p, perf_reading_ *at, int group)
+{
+    const uint64_t enabled = PERF_ACQ_(&p->enabled);
+#if PERF_COUNTER_
+    const uint64_t may = PERF_ACQ_(&p->may);
+    const uint32_t shift = PERF_ACQ_(&p->shift) & 63u;
+    const uint64_t mult = PERF_ACQ_(&p->mult);
+    uint64_t       ticks = perf_ticks();
+#endif
+
+    at->enabled[group] = enabled;
+    at->lost[group] = enabled - PERF_ACQ_(&p->running);
+    at->exact[group] = 0;
+#if PERF_COUNTER_
+    if (may & PERF_EVENT_IS_SHORT_)
+        ticks = PERF_ACQ_(&p->tick) + ((ticks - PERF_ACQ_(&p->tick)) & PERF_ACQ_(&p->mask));
+    at->exact[group] = (may & PERF_EVENT_HAS_TIME_) != 0;
+    if (at->exact[group])
+        at->enabled[group] += PERF_ACQ_(&p->ns) + (ticks >> shift) * mult +
+                              ((ticks & ((UINT64_C(1) << shift) - 1)) * mult >> shift);
+#endif
+}
+
 /* An event of the calling thread without a system call.  0: it is not on the processor now, or only
  * the kernel may read it.  The kernel changes `lock` when the thread was away meanwhile.         */
-PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which, int group)
+PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which, int group,
+                             int leads)
 {
     uint32_t lock, index, width;
     uint64_t raw;
@@ -1286,14 +1320,17 @@ PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int w
         width = PERF_ACQ_(&p->width);
         if (!index || !(PERF_ACQ_(&p->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
             return 0;
-        at->enabled[group] = PERF_ACQ_(&p->enabled);
-        at->lost[group] = at->enabled[group] - PERF_ACQ_(&p->running);
+        if (leads)
+            perf_event_time_(p, at, group);
         raw = PERF_PMC_(index - 1) << (64 - width);
         at->count[which] = PERF_ACQ_(&p->offset) +
                            PERF_CAST_(uint64_t, PERF_CAST_(int64_t, raw) >> (64 - width));
     } while (PERF_ACQ_(&p->lock) != lock);
     return 1;
 }
+#else
+#define perf_event_peek_(page, at, which, group, leads) 0
+#endif
 
 /* The counters of a group are those from here up to perf_group_end_. */
 PERF_FN int perf_group_begin_(int group)
@@ -1309,12 +1346,16 @@ PERF_FN int perf_group_end_(int group)
 /* A group without a system call; its leader last, whose times count.  0: not now. */
 PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at, int group)
 {
-    int i;
+    const int lead = w->lead[group];
+    int       i;
 
-    for (i = perf_group_end_(group) - 1; i >= w->lead[group]; i--)
-        if (w->fd[i] >= 0 && (!w->page[i] || !perf_event_peek_(w->page[i], at, i, group)))
+    for (i = perf_group_end_(group) - 1; i >= lead; i--) {
+        if (w->fd[i] < 0)
+            continue;
+        if (!w->page[i] || !perf_event_peek_(w->page[i], at, i, group, i == lead))
             return 0;
-    return at->lost[group] == w->lost[group];   /* else `enabled` is to be known, too             */
+    }
+    return at->exact[group] || at->lost[group] == w->lost[group];   /* else the kernel tells it   */
 }
 
 /* What the calling thread has counted so far of a group.  0: it cannot be read. */
@@ -1338,13 +1379,25 @@ PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at, int group)
         at->count[i] = got[next++];
     }
     at->enabled[group] = got[1];
+    at->exact[group] = 1;
     at->lost[group] = w->lost[group] = got[1] - got[2];
     return 1;
 }
 
 /* ---- open and close ---- */
 
-/* Gives the handles back; only the thread itself, or where it has ended. */
+/* The kernel's number of an event; 0: the descriptor is no event. */
+PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
+{
+    uint64_t id = 0;
+
+    if (perf_event_ioctl_(fd, PERF_EVENT_ID_, &id))
+        return 0;
+    return id;
+}
+
+/* Gives the handles back; only the thread itself, or where it has ended.  A program may have closed
+ * them all, as a daemon does: then their numbers are files of its own by now.                    */
 PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
 {
     int i;
@@ -1352,7 +1405,7 @@ PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
         if (w->page[i] && w->process == perf_process_id_())     /* a forked child has none        */
             (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, w->page[i])), 4096);
-        if (w->fd[i] >= 0)
+        if (w->fd[i] >= 0 && perf_event_id_(w->fd[i]) == w->id[i])
             (void)perf_close_(w->fd[i]);
         w->page[i] = PERF_NULL_;
         w->fd[i] = -1;
@@ -1431,6 +1484,7 @@ PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group
             continue;
         }
         w->fd[i] = fd;
+        w->id[i] = perf_event_id_(fd);
         page = perf_mmap_(PERF_NULL_, 4096, 1, 1, fd, 0);       /* PROT_READ, MAP_SHARED          */
         if (PERF_PTR_(intptr_t, page) != -1)
             w->page[i] = PERF_CAST_(const perf_event_page_ *, page);
@@ -1603,7 +1657,7 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf
     double         scale = 1.0;
     int            i;
 
-    now->known[group] = !(lost && lost >= enabled);
+    now->known[group] = !lost || (f->at.exact[group] && lost < enabled);
     if (!now->known[group]) {
         PERF_ADD_(one->missed[group], 1);
         return;

@@ -339,6 +339,64 @@ static void scopes(void)
     CHECK(by_program < 0.9 * by_kernel, "no system call any more");
 }
 
+/* More counters than the processor has: instructions and cycles come together, or neither does. */
+static void crowded(void)
+{
+    perf_counters c[12];
+    double        instructions, cycles;
+    int           i, missing = 0;
+
+    for (i = 0; i < 12; i++)
+        c[i] = perf_counters_open(NULL);
+    for (i = 0; i < 12; i++)
+        (void)perf_counters_start(&c[i]);
+    loop_of_six();
+    for (i = 0; i < 12; i++) {
+        (void)perf_counters_stop(&c[i]);
+        instructions = c[i].value[PERF_COUNTER_INSTRUCTIONS];
+        cycles = c[i].value[PERF_COUNTER_CYCLES];
+        missing += instructions != instructions;
+        CHECK((instructions > 0.0 && within(cycles, instructions, 0.01)) ||
+                  (instructions != instructions && cycles != cycles),
+              "%d: %g instructions, %g cycles", i, instructions, cycles);
+        perf_counters_close(&c[i]);
+    }
+    CHECK(missing > 2 && missing < 10, "%d of 12 never had their turn", missing);
+}
+
+/* Scopes whose counters others have for most of the time, read by mrs: scaled, and right. */
+static void crowded_scopes(void)
+{
+    static char        report[40000];
+    perf_counters_opts opts = {0, 0, 0, 0, 1};
+    perf_report_opts   json = PERF_ZERO;
+    perf_counters      other[6], c = perf_counters_open(&opts);
+    double             seen;
+    int                i, j;
+
+    for (i = 0; i < 6; i++) {
+        other[i] = perf_counters_open(NULL);
+        (void)perf_counters_start(&other[i]);
+    }
+    perf_reset();
+    CHECK(perf_counters_start(&c) == PERF_OK, "start");
+    for (i = 0; i < 10; i++) {
+        PERF_SCOPE("eighteen million");
+        for (j = 0; j < 30; j++)
+            loop_of_six();
+    }
+    json.view = PERF_VIEW_JSON;
+    (void)perf_report_text(report, sizeof report, &json);
+    seen = of_path(report, "[\"eighteen million\"]", "\"instructions\":");
+    printf("board: of 18000000 instructions, with others at the counters: %.0f, scaled in %.0f\n",
+           seen, of_path(report, "[\"eighteen million\"]", "\"scaled\":"));
+    CHECK(of_path(report, "[\"eighteen million\"]", "\"scaled\":") > 4.0, "not scaled");
+    CHECK(within(seen, 18e6, 0.01), "%.0f", seen);
+    perf_counters_close(&c);
+    for (i = 0; i < 6; i++)
+        perf_counters_close(&other[i]);
+}
+
 /* Plain arithmetic, one instruction a cycle, and no counter of misses: cpu, and no word on memory.
  * In a child of its own, so that nearly all of its life is in the steps. */
 static void diagnosis(void)
@@ -392,6 +450,8 @@ int main(void)
     race_of_three();
     program_of_benchmarks();
     scopes();
+    crowded();
+    crowded_scopes();
     diagnosis();
     failed = check_done();
     printf("board: %s\n", failed ? "failed" : "passed");

@@ -71,7 +71,8 @@ long syscall(long number, ...)
     flags = va_arg(a, unsigned long);
     va_end(a);
     CHECK(core == -1 && flags == PERF_FLAG_FD_CLOEXEC, "core %d, flags %lu", core, flags);
-    CHECK(attr->size == PERF_ATTR_SIZE_VER0 && attr->disabled, "size %u", attr->size);
+    CHECK(attr->size == PERF_ATTR_SIZE_VER0, "size %u", attr->size);
+    CHECK(attr->disabled == (group < 0), "a group starts and stops as a whole, by its leader");
     CHECK(attr->read_format == 3, "value, time enabled, time running: %d", (int)attr->read_format);
     fd = fake_open(attr, process, group);
     errno = fd < 0 ? -fd : errno;

@@ -14,6 +14,7 @@ uint64_t planted_pmc(uint32_t index);           /* PERF_PMC_ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,6 +241,31 @@ static void forked(void)
     end(&c);
 }
 
+/* A child that closes all its files, as a daemon does: files that it opens then stay its own. */
+static void daemons(void)
+{
+    perf_counters c = begin();
+    struct stat   file;
+    int           fd, status = -1, lost = 0;
+    pid_t         child;
+
+    (void)some(NULL);
+    child = fork();
+    if (!child) {
+        for (fd = 3; fd < MOST; fd++)
+            (void)close(fd);
+        for (fd = 3; fd < 64; fd++)
+            (void)open("/dev/null", O_RDONLY);
+        (void)some(NULL);
+        for (fd = 3; fd < 64; fd++)
+            lost += fstat(fd, &file) || !S_ISCHR(file.st_mode);
+        _exit(lost);
+    }
+    (void)waitpid(child, &status, 0);
+    CHECK(!status, "status %#x: files of the program were closed", status);
+    end(&c);
+}
+
 /* The report and the trace of a thread of its own. */
 static void shown(void)
 {
@@ -357,6 +383,53 @@ static void read_by_program(void)
         PERF_SCOPE("others");
     }
     CHECK(reads == before + 4, "%d reads", (int)(reads - before));
+    page[0]->time_running += 10;
+    {
+        PERF_SCOPE("stale");            /* when did it begin?  The page says when the thread came */
+        value[0] += 100;
+        enabled += 100;
+        running += 50;
+        page[0]->index = 0;
+    }
+    CHECK(figure("[\"stale\"]", "\"calls\":") < 0.0, "%s", report);
+    (void)perf_report_text(report, sizeof report, NULL);
+    CHECK(strstr(report, "note: 1 calls had no counters"), "%s", report);
+    end(&c);
+}
+
+/* The page tells the time, too: 1,000 ns after the thread came a scope begins. */
+static void times_by_program(void)
+{
+    perf_counters c = begin();
+    uint64_t      before;
+    int           i;
+
+    {
+        PERF_SCOPE("opens");
+    }
+    for (i = 0; i < 2; i++) {
+        page[i]->index = (uint32_t)(1 + i);
+        page[i]->capabilities = 4 | 8;
+        page[i]->pmc_width = 48;
+        page[i]->offset = 0;
+        page[i]->time_enabled = enabled;
+        page[i]->time_running = running - 5;
+        page[i]->time_offset = 1000;    /* and none a tick: time_mult is 0 */
+    }
+    before = reads;
+    pmcs = 1;
+    {
+        PERF_SCOPE("timed");
+        page[0]->offset += 4000;
+        page[1]->offset += 2000;
+        page[0]->time_enabled = page[1]->time_enabled += 1000 + 60;
+        page[0]->time_running = page[1]->time_running += 1000 + 20;
+        page[0]->time_offset = 140;     /* 200 ns since the begin, 40 of them without */
+    }
+    CHECK(reads == before, "%d reads", (int)(reads - before));
+    CHECK_NEAR(figure("[\"timed\"]", "\"instructions\":"), 5000.0);
+    CHECK_NEAR(figure("[\"timed\"]", "\"cycles\":"), 2500.0);
+    CHECK_NEAR(figure("[\"timed\"]", "\"scaled\":"), 1.0);
     end(&c);
 }
 
@@ -449,10 +522,12 @@ int main(int argc, char **argv)
     CHECK(!strstr(report, "PERF_COUNTERS is set"), "%s", report);
     threads();
     forked();
+    daemons();
     alone(shown);
     planted = 1;
     alone(scaled);
     alone(read_by_program);
+    alone(times_by_program);
     with_branches = 1;
     alone(evidence_by_program);
     planted = 0;
