@@ -237,10 +237,7 @@ INSIDE_UNUSED static size_t text_columns(const char *s, size_t *bytes)
     *bytes = (size_t)c.bytes;
     return perf_char_columns_(c);
 }
-#endif
 
-#if defined(PERF_JSON_H) && !defined(INSIDE_JSON_H)
-#define INSIDE_JSON_H
 /* A number as our files have it. */
 INSIDE_UNUSED static void text_of_real(char *to, size_t cap, double x)
 {
