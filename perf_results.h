@@ -46,15 +46,6 @@ PERF_BEGIN_DECLS
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
  * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
-/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
- * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
- * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
- * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
- * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
- * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
- * Statuses as perf_results_save.                                                                 */
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
-
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
     perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %; on memory or */
@@ -141,80 +132,6 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-/* ---- writing ---- */
-
-#if PERF_POSIX_FILES_
-extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
-#endif
-#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
-#define PERF_FILE_TURNS_ 1000000        /* so often a writer looks whether the folder is free     */
-
-/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
- * kept.  Unlike rename(), link() replaces nothing.                                               */
-PERF_COLD_FN_ int perf_file_aside_(const char *path)
-{
-    size_t room = strlen(path) + 24;
-    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
-    int    i, done = 0;
-
-    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
-        perf_out_ out = perf_out_open_(name, room);
-        perf_put_(&out, path);
-        perf_put_(&out, ".damaged");
-        if (i > 1)
-            perf_putf_(&out, ".%.0f", 1.0 * i);
-#if PERF_POSIX_FILES_
-        done = !perf_link_(path, name);
-#else
-        done = !rename(path, name);             /* fails there when the name is taken             */
-#endif
-    }
-    PERF_FREE(name);
-    return done;
-}
-
-/* 1: the file is no baseline. */
-PERF_FN int perf_is_damaged_(perf_status status)
-{
-    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
-}
-
-/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
- * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
-{
-    perf_read_        file = PERF_ZERO;
-    const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
-    const int         keep = !opts || !opts->alone;
-    perf_status       status = PERF_OK;
-    unsigned          mode;
-    size_t            size = 0;
-    char             *text = PERF_CAST_(char *, PERF_NULL_);
-    int               folder;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!path || !*path || !perf_results_opts_good_(opts))
-        return PERF_EINVAL;
-    folder = perf_file_folder_(path, keep ? PERF_FILE_TURNS_ : 0);
-    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
-        text = perf_read_file_(path, &size, &status);
-    if (size) {
-        perf_read_results_(&file, text, size, PERF_NULL_);
-        status = file.in.status;
-        if (keep && status == PERF_OK)
-            old = &file;
-    }
-    if (perf_is_damaged_(status))
-        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
-    if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, perf_put_own_, opts, old, 1);
-    perf_read_free_(&file);
-    PERF_FREE(text);
-    (void)perf_close_(folder);
-    return status;
-}
 
 /* ---- checking: one figure a run ---- */
 

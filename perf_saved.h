@@ -71,8 +71,16 @@ typedef enum perf_baseline_kind {
  * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                                   */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
+/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
+ * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
+ * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
+ * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
+ * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
+ * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
+ * Statuses as perf_results_save.                                                                 */
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
+
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_first_line_       the first line of a small file; 0: there is none
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
@@ -82,7 +90,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
  *                          status as perf_results_save
  *   perf_put_own_          such a writer: our own JSON
- *   perf_results_opts_good_  1: they are within their ranges
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
@@ -90,8 +97,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
 
 /* ---- lists and text ---- */
 
@@ -124,43 +129,6 @@ PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
     perf_out_ out = perf_out_open_(to, cap);
 
     perf_put_(&out, from);
-}
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
 }
 
 /* ---- where and how this was measured ---- */
@@ -1974,6 +1942,78 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
+}
+
+#if PERF_POSIX_FILES_
+extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
+#endif
+#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
+#define PERF_FILE_TURNS_ 1000000        /* so often a writer looks whether the folder is free     */
+
+/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
+ * kept.  Unlike rename(), link() replaces nothing.                                               */
+PERF_COLD_FN_ int perf_file_aside_(const char *path)
+{
+    size_t room = strlen(path) + 24;
+    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
+    int    i, done = 0;
+
+    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
+        perf_out_ out = perf_out_open_(name, room);
+        perf_put_(&out, path);
+        perf_put_(&out, ".damaged");
+        if (i > 1)
+            perf_putf_(&out, ".%.0f", 1.0 * i);
+#if PERF_POSIX_FILES_
+        done = !perf_link_(path, name);
+#else
+        done = !rename(path, name);             /* fails there when the name is taken             */
+#endif
+    }
+    PERF_FREE(name);
+    return done;
+}
+
+/* 1: the file is no baseline. */
+PERF_FN int perf_is_damaged_(perf_status status)
+{
+    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
+}
+
+/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
+ * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
+{
+    perf_read_        file = PERF_ZERO;
+    const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
+    const int         keep = !opts || !opts->alone;
+    perf_status       status = PERF_OK;
+    unsigned          mode;
+    size_t            size = 0;
+    char             *text = PERF_CAST_(char *, PERF_NULL_);
+    int               folder;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!path || !*path || !perf_results_opts_good_(opts))
+        return PERF_EINVAL;
+    folder = perf_file_folder_(path, keep ? PERF_FILE_TURNS_ : 0);
+    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
+        text = perf_read_file_(path, &size, &status);
+    if (size) {
+        perf_read_results_(&file, text, size, PERF_NULL_);
+        status = file.in.status;
+        if (keep && status == PERF_OK)
+            old = &file;
+    }
+    if (perf_is_damaged_(status))
+        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
+    if (status == PERF_OK || status == PERF_ENODATA)
+        status = perf_saving_save_(path, perf_put_own_, opts, old, 1);
+    perf_read_free_(&file);
+    PERF_FREE(text);
+    (void)perf_close_(folder);
+    return status;
 }
 
 PERF_END_DECLS

@@ -20,8 +20,6 @@ from perfh.perf_variant cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_results.h" nogil:
-    perf_status perf_baseline_add(const char *path, const perf_results_opts *opts) noexcept
-
     ctypedef struct perf_baseline_opts:
         perf_results_opts now
         perf_compare_opts accept

@@ -44,3 +44,4 @@ cdef extern from "perf_saved.h" nogil:
         PERF_BASELINE_SCOPE
 
     perf_status perf_results_save(const char *path, const perf_results_opts *opts) noexcept
+    perf_status perf_baseline_add(const char *path, const perf_results_opts *opts) noexcept
