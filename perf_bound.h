@@ -58,8 +58,7 @@ PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
  *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
  *   PERF_LOST_  how many causes counters tell
  *   perf_host_time_, perf_host_evidence_  what the main thread waits for
- *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
- *   perf_by_words_  an answer in words, and what usually helps
+ *   perf_kind_bound_  what the time of a scope itself is evidence of
  *   PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_  forms of it             */
 
 typedef struct perf_evidence_ {
@@ -83,32 +82,15 @@ enum { PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_ };
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* What is said of a bound, or with advice 1 what usually helps. */
-PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
 {
-    static const char *const words[PERF_BY_ALL_][2] = {
-        {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
-        {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
-        {"locks", "hold it for less, split it, or give each thread data of its own"},
-        {"no processor", "fewer threads than processors, or a machine that others leave alone"},
-        {"memory", "reuse buffers, allocate once before the loop, use larger pages"},
-        {"cpu", "a better algorithm first, then data layout, vectors, threads"},
-        {"device", "a faster kernel: look at it with the device's own profiler"},
-        {"copies", "copy less, from pinned memory, beside kernels of another stream"},
-        {"syncs", "wait once a unit, not after each piece of work"},
-        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"},
-        {"cache misses", "smaller data, used in the order in which it lies, in blocks that fit"},
-        {"branch misses", "sort the data, compute both sides and select, or let a table decide"},
-        {"front end", "less code in the loop, fewer copies of it; a profile-guided build"}};
+    static const char *const words[PERF_BY_ALL_] = {
+        "cannot tell", "waiting for data", "locks", "no processor", "memory", "cpu", "device",
+        "copies", "syncs", "launches", "cache misses", "branch misses", "front end"};
 
     if (PERF_CAST_(unsigned, bound) >= PERF_BY_ALL_)
         bound = PERF_BY_UNKNOWN;
-    return words[bound][advice];
-}
-
-PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
-{
-    return perf_by_words_(bound, 0);
+    return words[bound];
 }
 
 /* Does the name of a wait speak of a lock, not of a block or a clock? */
@@ -122,16 +104,14 @@ PERF_COLD_FN_ int perf_of_lock_(const char *name)
            PERF_LIBC_(strstr)(name, "arrier");
 }
 
-/* What the time that a scope spends in itself is evidence of. */
-PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
+/* What the time that a scope of that kind and name spends in itself is evidence of. */
+PERF_COLD_FN_ perf_bound_by perf_kind_bound_(uint32_t kind, const char *name)
 {
-    const char *text = name->site.name;
-
-    if (name->kind == PERF_KIND_SYNC_)
+    if (kind == PERF_KIND_SYNC_)
         return PERF_BY_SYNCS;
-    if (name->kind == PERF_KIND_WAIT_)
-        return perf_of_lock_(text) ? PERF_BY_LOCKS : PERF_BY_DATA;
-    if (PERF_LIBC_(strstr)(text, "alloc") || PERF_LIBC_(strstr)(text, "free("))
+    if (kind == PERF_KIND_WAIT_)
+        return perf_of_lock_(name) ? PERF_BY_LOCKS : PERF_BY_DATA;
+    if (PERF_LIBC_(strstr)(name, "alloc") || PERF_LIBC_(strstr)(name, "free("))
         return PERF_BY_MEMORY;
     return PERF_BY_CPU;
 }
@@ -155,7 +135,7 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, per
             main = t;
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
         perf_name_   *name = PERF_ACQ_(&r->names)[i];
-        perf_bound_by by = perf_kind_bound_(name);
+        perf_bound_by by = perf_kind_bound_(name->kind, name->site.name);
         uint64_t      self = 0;
         if (!PERF_KIND_HOST_(name->kind))
             continue;

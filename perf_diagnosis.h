@@ -192,13 +192,15 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *cop
 PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound, double *all)
 {
     const perf_node_ *node = k->tree->node;
+    const perf_name_ *name;
     uint32_t          i, up, best = 0;
 
     *all = 0;
     for (i = 1; i < k->tree->count; i++) {
         for (up = i; up && up != k->unit; up = node[up].parent) {
         }
-        if (!up || perf_kind_bound_(PERF_ACQ_(&k->registry->names)[node[i].name]) != bound)
+        name = PERF_ACQ_(&k->registry->names)[node[i].name];
+        if (!up || perf_kind_bound_(name->kind, name->site.name) != bound)
             continue;
         *all += PERF_CAST_(double, node[i].self) * k->tick;
         if (!best || node[i].self > node[best].self)
@@ -383,6 +385,27 @@ PERF_COLD_FN_ void perf_look_place_(perf_look_ *k, const perf_evidence_ *e, perf
         d->best_run = 1 / (1 - part * k->total / k->life);
 }
 
+/* What usually helps. */
+PERF_COLD_FN_ const char *perf_advice_of_(perf_bound_by bound)
+{
+    static const char *const advice[PERF_BY_ALL_] = {
+        "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT",
+        "read ahead in another thread, in larger pieces; keep it in memory",
+        "hold it for less, split it, or give each thread data of its own",
+        "fewer threads than processors, or a machine that others leave alone",
+        "reuse buffers, allocate once before the loop, use larger pages",
+        "a better algorithm first, then data layout, vectors, threads",
+        "a faster kernel: look at it with the device's own profiler",
+        "copy less, from pinned memory, beside kernels of another stream",
+        "wait once a unit, not after each piece of work",
+        "more work a launch: fuse kernels, batch, or capture a graph",
+        "smaller data, used in the order in which it lies, in blocks that fit",
+        "sort the data, compute both sides and select, or let a table decide",
+        "less code in the loop, fewer copies of it; a profile-guided build"};
+
+    return advice[bound];
+}
+
 PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
 {
     perf_evidence_ e = PERF_ZERO;
@@ -405,7 +428,7 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
         if (e.counted.lost[i].share > 0)
             d->share[PERF_BY_CACHE_MISSES + i] = e.counted.lost[i].share * d->share[PERF_BY_CPU];
     perf_look_place_(k, &e, d);
-    d->advice = perf_by_words_(d->bound, 1);
+    d->advice = perf_advice_of_(d->bound);
     perf_look_verify_(k->registry, d);
 }
 

@@ -583,12 +583,12 @@ PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         const double     self = PERF_CAST_(double, row->self);
-        if (row->kind == PERF_KIND_SYNC_)
-            device += self;
-        else if (row->kind == PERF_KIND_WAIT_ && perf_of_lock_(row->name))
-            lock += self;
-        else if (row->kind == PERF_KIND_WAIT_)
-            data += self;
+        switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
+        case PERF_BY_SYNCS: device += self; break;
+        case PERF_BY_LOCKS: lock += self; break;
+        case PERF_BY_DATA: data += self; break;
+        default: break;
+        }
     }
     perf_put_waiting_(o, "data", data, s);
     perf_put_waiting_(o, "a device", device, s);

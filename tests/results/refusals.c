@@ -59,14 +59,11 @@ static void bounds(void)
              {PERF_KIND_WAIT_, "read", PERF_BY_DATA},       {PERF_KIND_SCOPE_, "malloc", PERF_BY_MEMORY},
              {PERF_KIND_SCOPE_, "free(x)", PERF_BY_MEMORY}, {PERF_KIND_SCOPE_, "freedom", PERF_BY_CPU},
              {PERF_KIND_SCOPE_, "mutex", PERF_BY_CPU},      {PERF_KIND_SYNC_, "malloc", PERF_BY_SYNCS}};
-    perf_name_ n;
-    size_t     i;
+    size_t i;
 
-    memset(&n, 0, sizeof n);
     for (i = 0; i < sizeof c / sizeof *c; i++) {
-        n.kind = c[i].kind;
-        n.site.name = c[i].name;
-        CHECK(perf_kind_bound_(&n) == c[i].by, "'%s': %s", c[i].name, perf_diagnosis_text(perf_kind_bound_(&n)));
+        perf_bound_by by = perf_kind_bound_(c[i].kind, c[i].name);
+        CHECK(by == c[i].by, "'%s': %s", c[i].name, perf_diagnosis_text(by));
     }
 }
 
