@@ -559,27 +559,33 @@ PERF_COLD_FN_ void perf_folded_name_(perf_file_ *file, const char *name)
             *file->p = '_';
 }
 
+/* The names from the outermost scope to that of a node, "step;read". */
+PERF_COLD_FN_ void perf_folded_path_(perf_flame_ *flame, uint32_t at)
+{
+    perf_file_       *file = &flame->file;
+    const perf_node_ *node = &flame->tree->node[at];
+
+    if (node->parent) {
+        perf_folded_path_(flame, node->parent);
+        *file->p++ = ';';
+    }
+    if (file->p > file->limit)
+        perf_file_flush_(file);
+    perf_folded_name_(file, PERF_ACQ_(&flame->tree->registry->names)[node->name]->site.name);
+}
+
 PERF_COLD_FN_ void perf_folded_go_(void *with)
 {
     perf_flame_ *flame = PERF_CAST_(perf_flame_ *, with);
     perf_file_  *file = &flame->file;
-    perf_node_  *node = flame->tree->node;
-    perf_name_ **names = PERF_ACQ_(&flame->tree->registry->names);
-    uint32_t     i, at, path[PERF_TREE_DEPTH_ + 1];
+    uint32_t     i;
 
     for (i = 1; i < flame->tree->count; i++) {
-        const double ns = PERF_CAST_(double, node[i].self) * flame->tick;
-        uint32_t     depth = 0;
+        const double ns = PERF_CAST_(double, flame->tree->node[i].self) * flame->tick;
         if (ns < 0.5)
             continue;
-        for (at = i; at && depth <= PERF_TREE_DEPTH_; at = node[at].parent)
-            path[depth++] = at;
-        while (depth) {
-            if (file->p > file->limit)
-                perf_file_flush_(file);
-            perf_folded_name_(file, names[node[path[--depth]].name]->site.name);
-            *file->p++ = depth ? ';' : ' ';
-        }
+        perf_folded_path_(flame, i);
+        *file->p++ = ' ';
         file->p = perf_digits_(file->p, PERF_CAST_(uint64_t, ns + 0.5));
         *file->p++ = '\n';
     }

@@ -15,7 +15,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
- *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest  */
+ *   perf_node_, perf_tree_path_  a path of names, that of a cell                                 */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
