@@ -180,9 +180,9 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
- *   perf_hist_place_, perf_hist_bump_                   counter of any value; adds, 0: no room
+ *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
+ *   perf_hist_edge_                                     an end of the bucket that holds a rank
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -640,6 +640,13 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
+/* The same for values like v. */
+PERF_FN int perf_hist_book_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
+                            int minus)
+{
+    return perf_hist_bump_(h, s, perf_hist_place_(s, v), n, minus);
+}
+
 /* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
  * the total to its end, so a small one does not pay for the count.                               */
 PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
@@ -1001,6 +1008,19 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
     return 1;
 }
 
+/* An end of the bucket that holds a rank, cut to the extremes. */
+PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         min, max, edge;
+
+    (void)perf_hist_extremes_(h, &min, &max);
+    while (perf_hist_next(h, &b) && b.below + b.count < rank)
+        continue;
+    edge = upper ? perf_lesser_(b.upper, max) : perf_greater_(b.lower, min);
+    return perf_hist_unit_(h) * PERF_CAST_(double, edge);
+}
+
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
 PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
 {
@@ -1349,7 +1369,7 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
         while (status == PERF_OK && perf_hist_next(from, &b))
-            (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
+            (void)perf_hist_book_(into, &s, b.lower, b.count, minus);
     }
     if (status != PERF_OK)
         return status;

@@ -543,7 +543,7 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
     uint64_t      highest = most > range ? most : range;
     uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
         UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
-        highest, perf_bits_(perf_hist_unit_(h))};
+        highest, perf_bits_(perf_hist_shape_of_(h).unit)};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
@@ -1059,7 +1059,6 @@ typedef struct perf_hlog_target_ {
     perf_hist_shape_ from;          /* the line's: its bits                                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
     int              minus;
-    uint64_t         direct;        /* buckets 1 to direct are the counters of these numbers      */
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
@@ -1079,17 +1078,14 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
  * which a counter has no room ends the steps: the others are only counted.                       */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
-    uint64_t v, width, place;
+    uint64_t v, width;
 
     if (n >> 63 || (t->count + n) >> 63)
         return 0;
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        place = index;
-        if (index - 1 >= t->direct)
-            place = perf_hist_place_(&t->shape, v);
-        if (perf_hist_bump_(t->into, &t->shape, place, n, t->minus))
+        if (perf_hist_book_(t->into, &t->shape, v, n, t->minus))
             t->done++;
         else
             t->steps = t->done;
@@ -1267,18 +1263,13 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
                                     perf_hlog_interval *iv)
 {
     uint64_t left;
-    int      word, suits, whole, same_buckets;
+    int      word, suits, whole;
 
     if (iv->version < 0 || !perf_hlog_head_(s, t, iv, &left, &word))
         return PERF_EFORMAT;
     suits = perf_hlog_suits_(t, iv->ratio);
     if (!suits)
         t->steps = 0;
-    same_buckets = t->shape.compact && t->shape.first == 0 && t->shape.bits == t->from.bits &&
-                   t->unit == 0;
-    t->direct = 0;
-    if (same_buckets)
-        t->direct = t->shape.counters - 1;
     if (iv->version == 2)
         whole = perf_hlog_numbers_(s, t, left);
     else

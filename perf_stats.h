@@ -186,22 +186,6 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
     return r;
 }
 
-/* The bucket that holds a rank, cut to the extremes. */
-PERF_FN perf_hist_bucket perf_hist_bucket_of_(const perf_hist *h, uint64_t rank)
-{
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         min, max;
-
-    (void)perf_hist_extremes_(h, &min, &max);
-    while (perf_hist_next(h, &b) && b.below + b.count < rank)
-        continue;
-    if (b.lower < min)
-        b.lower = min;
-    if (b.upper > max)
-        b.upper = max;
-    return b;
-}
-
 /* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
 PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
 {
@@ -218,20 +202,19 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), unit;
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence);
 
     if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return r;
     low = perf_hist_rank_low_(count, p, tail);
     high = perf_hist_rank_low_(count, 1.0 - p, tail);
-    unit = perf_hist_unit_(h);
     r.estimate = perf_hist_quantile(h, p);
     r.low = -PERF_INF_;
     r.high = PERF_INF_;
     if (low)
-        r.low = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower);
+        r.low = perf_hist_edge_(h, low, 0);
     if (high)
-        r.high = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper);
+        r.high = perf_hist_edge_(h, count + 1 - high, 1);
     return r;
 }
 

@@ -1710,6 +1710,7 @@ PERF_BEGIN_DECLS
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
+ *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", up to that many seconds
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
  *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
@@ -2463,6 +2464,47 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_start(a, format);
     perf_putv_(o, format, &a);
     va_end(a);
+}
+
+/* ---- dates ---- */
+
+#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
 }
 
 /* ---- JSON ---- */
@@ -5350,9 +5392,9 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
- *   perf_hist_place_, perf_hist_bump_                   counter of any value; adds, 0: no room
+ *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
+ *   perf_hist_edge_                                     an end of the bucket that holds a rank
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -5810,6 +5852,13 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
+/* The same for values like v. */
+PERF_FN int perf_hist_book_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
+                            int minus)
+{
+    return perf_hist_bump_(h, s, perf_hist_place_(s, v), n, minus);
+}
+
 /* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
  * the total to its end, so a small one does not pay for the count.                               */
 PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
@@ -6171,6 +6220,19 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
     return 1;
 }
 
+/* An end of the bucket that holds a rank, cut to the extremes. */
+PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         min, max, edge;
+
+    (void)perf_hist_extremes_(h, &min, &max);
+    while (perf_hist_next(h, &b) && b.below + b.count < rank)
+        continue;
+    edge = upper ? perf_lesser_(b.upper, max) : perf_greater_(b.lower, min);
+    return perf_hist_unit_(h) * PERF_CAST_(double, edge);
+}
+
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
 PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
 {
@@ -6519,7 +6581,7 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
         while (status == PERF_OK && perf_hist_next(from, &b))
-            (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
+            (void)perf_hist_book_(into, &s, b.lower, b.count, minus);
     }
     if (status != PERF_OK)
         return status;
@@ -6804,22 +6866,6 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
     return r;
 }
 
-/* The bucket that holds a rank, cut to the extremes. */
-PERF_FN perf_hist_bucket perf_hist_bucket_of_(const perf_hist *h, uint64_t rank)
-{
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         min, max;
-
-    (void)perf_hist_extremes_(h, &min, &max);
-    while (perf_hist_next(h, &b) && b.below + b.count < rank)
-        continue;
-    if (b.lower < min)
-        b.lower = min;
-    if (b.upper > max)
-        b.upper = max;
-    return b;
-}
-
 /* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
 PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
 {
@@ -6836,20 +6882,19 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), unit;
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence);
 
     if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return r;
     low = perf_hist_rank_low_(count, p, tail);
     high = perf_hist_rank_low_(count, 1.0 - p, tail);
-    unit = perf_hist_unit_(h);
     r.estimate = perf_hist_quantile(h, p);
     r.low = -PERF_INF_;
     r.high = PERF_INF_;
     if (low)
-        r.low = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower);
+        r.low = perf_hist_edge_(h, low, 0);
     if (high)
-        r.high = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper);
+        r.high = perf_hist_edge_(h, count + 1 - high, 1);
     return r;
 }
 
@@ -12559,8 +12604,7 @@ PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
  *   perf_evidence_, perf_bound_decide_  what is known of a part of a program; what bounds it
  *   PERF_LOST_  how many causes counters tell
  *   perf_host_time_, perf_host_evidence_  what the main thread waits for
- *   perf_kind_bound_, perf_of_lock_  what the time of a scope itself is evidence of
- *   perf_by_words_  an answer in words, and what usually helps
+ *   perf_kind_bound_  what the time of a scope itself is evidence of
  *   PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_  forms of it             */
 
 typedef struct perf_evidence_ {
@@ -12584,32 +12628,15 @@ enum { PERF_DIAGNOSIS_LINES_, PERF_DIAGNOSIS_JSON_, PERF_DIAGNOSIS_ANSWER_ };
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* What is said of a bound, or with advice 1 what usually helps. */
-PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
 {
-    static const char *const words[PERF_BY_ALL_][2] = {
-        {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
-        {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
-        {"locks", "hold it for less, split it, or give each thread data of its own"},
-        {"no processor", "fewer threads than processors, or a machine that others leave alone"},
-        {"memory", "reuse buffers, allocate once before the loop, use larger pages"},
-        {"cpu", "a better algorithm first, then data layout, vectors, threads"},
-        {"device", "a faster kernel: look at it with the device's own profiler"},
-        {"copies", "copy less, from pinned memory, beside kernels of another stream"},
-        {"syncs", "wait once a unit, not after each piece of work"},
-        {"launches", "more work a launch: fuse kernels, batch, or capture a graph"},
-        {"cache misses", "smaller data, used in the order in which it lies, in blocks that fit"},
-        {"branch misses", "sort the data, compute both sides and select, or let a table decide"},
-        {"front end", "less code in the loop, fewer copies of it; a profile-guided build"}};
+    static const char *const words[PERF_BY_ALL_] = {
+        "cannot tell", "waiting for data", "locks", "no processor", "memory", "cpu", "device",
+        "copies", "syncs", "launches", "cache misses", "branch misses", "front end"};
 
     if (PERF_CAST_(unsigned, bound) >= PERF_BY_ALL_)
         bound = PERF_BY_UNKNOWN;
-    return words[bound][advice];
-}
-
-PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
-{
-    return perf_by_words_(bound, 0);
+    return words[bound];
 }
 
 /* Does the name of a wait speak of a lock, not of a block or a clock? */
@@ -12623,16 +12650,14 @@ PERF_COLD_FN_ int perf_of_lock_(const char *name)
            PERF_LIBC_(strstr)(name, "arrier");
 }
 
-/* What the time that a scope spends in itself is evidence of. */
-PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
+/* What the time that a scope of that kind and name spends in itself is evidence of. */
+PERF_COLD_FN_ perf_bound_by perf_kind_bound_(uint32_t kind, const char *name)
 {
-    const char *text = name->site.name;
-
-    if (name->kind == PERF_KIND_SYNC_)
+    if (kind == PERF_KIND_SYNC_)
         return PERF_BY_SYNCS;
-    if (name->kind == PERF_KIND_WAIT_)
-        return perf_of_lock_(text) ? PERF_BY_LOCKS : PERF_BY_DATA;
-    if (PERF_LIBC_(strstr)(text, "alloc") || PERF_LIBC_(strstr)(text, "free("))
+    if (kind == PERF_KIND_WAIT_)
+        return perf_of_lock_(name) ? PERF_BY_LOCKS : PERF_BY_DATA;
+    if (PERF_LIBC_(strstr)(name, "alloc") || PERF_LIBC_(strstr)(name, "free("))
         return PERF_BY_MEMORY;
     return PERF_BY_CPU;
 }
@@ -12656,7 +12681,7 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, per
             main = t;
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
         perf_name_   *name = PERF_ACQ_(&r->names)[i];
-        perf_bound_by by = perf_kind_bound_(name);
+        perf_bound_by by = perf_kind_bound_(name->kind, name->site.name);
         uint64_t      self = 0;
         if (!PERF_KIND_HOST_(name->kind))
             continue;
@@ -13799,7 +13824,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
- *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest  */
+ *   perf_node_, perf_tree_path_  a path of names, that of a cell                                 */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -14565,12 +14590,12 @@ PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         const double     self = PERF_CAST_(double, row->self);
-        if (row->kind == PERF_KIND_SYNC_)
-            device += self;
-        else if (row->kind == PERF_KIND_WAIT_ && perf_of_lock_(row->name))
-            lock += self;
-        else if (row->kind == PERF_KIND_WAIT_)
-            data += self;
+        switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
+        case PERF_BY_SYNCS: device += self; break;
+        case PERF_BY_LOCKS: lock += self; break;
+        case PERF_BY_DATA: data += self; break;
+        default: break;
+        }
     }
     perf_put_waiting_(o, "data", data, s);
     perf_put_waiting_(o, "a device", device, s);
@@ -20748,8 +20773,16 @@ typedef enum perf_baseline_kind {
  * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                                   */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
+/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
+ * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
+ * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
+ * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
+ * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
+ * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
+ * Statuses as perf_results_save.                                                                 */
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
+
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_put_date_         writes a time as "2026-11-21T12:00:00"
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_first_line_       the first line of a small file; 0: there is none
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
@@ -20759,7 +20792,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
  *                          status as perf_results_save
  *   perf_put_own_          such a writer: our own JSON
- *   perf_results_opts_good_  1: they are within their ranges
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
@@ -20767,8 +20799,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
 
 /* ---- lists and text ---- */
 
@@ -20801,43 +20831,6 @@ PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
     perf_out_ out = perf_out_open_(to, cap);
 
     perf_put_(&out, from);
-}
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
 }
 
 /* ---- where and how this was measured ---- */
@@ -22653,6 +22646,78 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
     return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
 }
 
+#if PERF_POSIX_FILES_
+extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
+#endif
+#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
+#define PERF_FILE_TURNS_ 1000000        /* so often a writer looks whether the folder is free     */
+
+/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
+ * kept.  Unlike rename(), link() replaces nothing.                                               */
+PERF_COLD_FN_ int perf_file_aside_(const char *path)
+{
+    size_t room = strlen(path) + 24;
+    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
+    int    i, done = 0;
+
+    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
+        perf_out_ out = perf_out_open_(name, room);
+        perf_put_(&out, path);
+        perf_put_(&out, ".damaged");
+        if (i > 1)
+            perf_putf_(&out, ".%.0f", 1.0 * i);
+#if PERF_POSIX_FILES_
+        done = !perf_link_(path, name);
+#else
+        done = !rename(path, name);             /* fails there when the name is taken             */
+#endif
+    }
+    PERF_FREE(name);
+    return done;
+}
+
+/* 1: the file is no baseline. */
+PERF_FN int perf_is_damaged_(perf_status status)
+{
+    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
+}
+
+/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
+ * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
+{
+    perf_read_        file = PERF_ZERO;
+    const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
+    const int         keep = !opts || !opts->alone;
+    perf_status       status = PERF_OK;
+    unsigned          mode;
+    size_t            size = 0;
+    char             *text = PERF_CAST_(char *, PERF_NULL_);
+    int               folder;
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!path || !*path || !perf_results_opts_good_(opts))
+        return PERF_EINVAL;
+    folder = perf_file_folder_(path, keep ? PERF_FILE_TURNS_ : 0);
+    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
+        text = perf_read_file_(path, &size, &status);
+    if (size) {
+        perf_read_results_(&file, text, size, PERF_NULL_);
+        status = file.in.status;
+        if (keep && status == PERF_OK)
+            old = &file;
+    }
+    if (perf_is_damaged_(status))
+        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
+    if (status == PERF_OK || status == PERF_ENODATA)
+        status = perf_saving_save_(path, perf_put_own_, opts, old, 1);
+    perf_read_free_(&file);
+    PERF_FREE(text);
+    (void)perf_close_(folder);
+    return status;
+}
+
 PERF_END_DECLS
 
 #endif /* PERF_SAVED_H */
@@ -22679,15 +22744,6 @@ PERF_BEGIN_DECLS
  * REJECTed stays REJECT until somebody accepts it, by `since` with the first such run.
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
  * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
-
-/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
- * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
- * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
- * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
- * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
- * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
- * Statuses as perf_results_save.                                                                 */
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
@@ -22775,80 +22831,6 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-/* ---- writing ---- */
-
-#if PERF_POSIX_FILES_
-extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
-#endif
-#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
-#define PERF_FILE_TURNS_ 1000000        /* so often a writer looks whether the folder is free     */
-
-/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
- * kept.  Unlike rename(), link() replaces nothing.                                               */
-PERF_COLD_FN_ int perf_file_aside_(const char *path)
-{
-    size_t room = strlen(path) + 24;
-    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
-    int    i, done = 0;
-
-    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
-        perf_out_ out = perf_out_open_(name, room);
-        perf_put_(&out, path);
-        perf_put_(&out, ".damaged");
-        if (i > 1)
-            perf_putf_(&out, ".%.0f", 1.0 * i);
-#if PERF_POSIX_FILES_
-        done = !perf_link_(path, name);
-#else
-        done = !rename(path, name);             /* fails there when the name is taken             */
-#endif
-    }
-    PERF_FREE(name);
-    return done;
-}
-
-/* 1: the file is no baseline. */
-PERF_FN int perf_is_damaged_(perf_status status)
-{
-    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
-}
-
-/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
- * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
-{
-    perf_read_        file = PERF_ZERO;
-    const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
-    const int         keep = !opts || !opts->alone;
-    perf_status       status = PERF_OK;
-    unsigned          mode;
-    size_t            size = 0;
-    char             *text = PERF_CAST_(char *, PERF_NULL_);
-    int               folder;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!path || !*path || !perf_results_opts_good_(opts))
-        return PERF_EINVAL;
-    folder = perf_file_folder_(path, keep ? PERF_FILE_TURNS_ : 0);
-    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
-        text = perf_read_file_(path, &size, &status);
-    if (size) {
-        perf_read_results_(&file, text, size, PERF_NULL_);
-        status = file.in.status;
-        if (keep && status == PERF_OK)
-            old = &file;
-    }
-    if (perf_is_damaged_(status))
-        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
-    if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, perf_put_own_, opts, old, 1);
-    perf_read_free_(&file);
-    PERF_FREE(text);
-    (void)perf_close_(folder);
-    return status;
-}
 
 /* ---- checking: one figure a run ---- */
 
@@ -25099,27 +25081,33 @@ PERF_COLD_FN_ void perf_folded_name_(perf_file_ *file, const char *name)
             *file->p = '_';
 }
 
+/* The names from the outermost scope to that of a node, "step;read". */
+PERF_COLD_FN_ void perf_folded_path_(perf_flame_ *flame, uint32_t at)
+{
+    perf_file_       *file = &flame->file;
+    const perf_node_ *node = &flame->tree->node[at];
+
+    if (node->parent) {
+        perf_folded_path_(flame, node->parent);
+        *file->p++ = ';';
+    }
+    if (file->p > file->limit)
+        perf_file_flush_(file);
+    perf_folded_name_(file, PERF_ACQ_(&flame->tree->registry->names)[node->name]->site.name);
+}
+
 PERF_COLD_FN_ void perf_folded_go_(void *with)
 {
     perf_flame_ *flame = PERF_CAST_(perf_flame_ *, with);
     perf_file_  *file = &flame->file;
-    perf_node_  *node = flame->tree->node;
-    perf_name_ **names = PERF_ACQ_(&flame->tree->registry->names);
-    uint32_t     i, at, path[PERF_TREE_DEPTH_ + 1];
+    uint32_t     i;
 
     for (i = 1; i < flame->tree->count; i++) {
-        const double ns = PERF_CAST_(double, node[i].self) * flame->tick;
-        uint32_t     depth = 0;
+        const double ns = PERF_CAST_(double, flame->tree->node[i].self) * flame->tick;
         if (ns < 0.5)
             continue;
-        for (at = i; at && depth <= PERF_TREE_DEPTH_; at = node[at].parent)
-            path[depth++] = at;
-        while (depth) {
-            if (file->p > file->limit)
-                perf_file_flush_(file);
-            perf_folded_name_(file, names[node[path[--depth]].name]->site.name);
-            *file->p++ = depth ? ';' : ' ';
-        }
+        perf_folded_path_(flame, i);
+        *file->p++ = ' ';
         file->p = perf_digits_(file->p, PERF_CAST_(uint64_t, ns + 0.5));
         *file->p++ = '\n';
     }
@@ -27290,13 +27278,15 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *cop
 PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound, double *all)
 {
     const perf_node_ *node = k->tree->node;
+    const perf_name_ *name;
     uint32_t          i, up, best = 0;
 
     *all = 0;
     for (i = 1; i < k->tree->count; i++) {
         for (up = i; up && up != k->unit; up = node[up].parent) {
         }
-        if (!up || perf_kind_bound_(PERF_ACQ_(&k->registry->names)[node[i].name]) != bound)
+        name = PERF_ACQ_(&k->registry->names)[node[i].name];
+        if (!up || perf_kind_bound_(name->kind, name->site.name) != bound)
             continue;
         *all += PERF_CAST_(double, node[i].self) * k->tick;
         if (!best || node[i].self > node[best].self)
@@ -27481,6 +27471,27 @@ PERF_COLD_FN_ void perf_look_place_(perf_look_ *k, const perf_evidence_ *e, perf
         d->best_run = 1 / (1 - part * k->total / k->life);
 }
 
+/* What usually helps. */
+PERF_COLD_FN_ const char *perf_advice_of_(perf_bound_by bound)
+{
+    static const char *const advice[PERF_BY_ALL_] = {
+        "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT",
+        "read ahead in another thread, in larger pieces; keep it in memory",
+        "hold it for less, split it, or give each thread data of its own",
+        "fewer threads than processors, or a machine that others leave alone",
+        "reuse buffers, allocate once before the loop, use larger pages",
+        "a better algorithm first, then data layout, vectors, threads",
+        "a faster kernel: look at it with the device's own profiler",
+        "copy less, from pinned memory, beside kernels of another stream",
+        "wait once a unit, not after each piece of work",
+        "more work a launch: fuse kernels, batch, or capture a graph",
+        "smaller data, used in the order in which it lies, in blocks that fit",
+        "sort the data, compute both sides and select, or let a table decide",
+        "less code in the loop, fewer copies of it; a profile-guided build"};
+
+    return advice[bound];
+}
+
 PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
 {
     perf_evidence_ e = PERF_ZERO;
@@ -27503,7 +27514,7 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
         if (e.counted.lost[i].share > 0)
             d->share[PERF_BY_CACHE_MISSES + i] = e.counted.lost[i].share * d->share[PERF_BY_CPU];
     perf_look_place_(k, &e, d);
-    d->advice = perf_by_words_(d->bound, 1);
+    d->advice = perf_advice_of_(d->bound);
     perf_look_verify_(k->registry, d);
 }
 
@@ -30141,7 +30152,7 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
     uint64_t      highest = most > range ? most : range;
     uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
         UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
-        highest, perf_bits_(perf_hist_unit_(h))};
+        highest, perf_bits_(perf_hist_shape_of_(h).unit)};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
@@ -30657,7 +30668,6 @@ typedef struct perf_hlog_target_ {
     perf_hist_shape_ from;          /* the line's: its bits                                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
     int              minus;
-    uint64_t         direct;        /* buckets 1 to direct are the counters of these numbers      */
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
@@ -30677,17 +30687,14 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
  * which a counter has no room ends the steps: the others are only counted.                       */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
-    uint64_t v, width, place;
+    uint64_t v, width;
 
     if (n >> 63 || (t->count + n) >> 63)
         return 0;
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        place = index;
-        if (index - 1 >= t->direct)
-            place = perf_hist_place_(&t->shape, v);
-        if (perf_hist_bump_(t->into, &t->shape, place, n, t->minus))
+        if (perf_hist_book_(t->into, &t->shape, v, n, t->minus))
             t->done++;
         else
             t->steps = t->done;
@@ -30865,18 +30872,13 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
                                     perf_hlog_interval *iv)
 {
     uint64_t left;
-    int      word, suits, whole, same_buckets;
+    int      word, suits, whole;
 
     if (iv->version < 0 || !perf_hlog_head_(s, t, iv, &left, &word))
         return PERF_EFORMAT;
     suits = perf_hlog_suits_(t, iv->ratio);
     if (!suits)
         t->steps = 0;
-    same_buckets = t->shape.compact && t->shape.first == 0 && t->shape.bits == t->from.bits &&
-                   t->unit == 0;
-    t->direct = 0;
-    if (same_buckets)
-        t->direct = t->shape.counters - 1;
     if (iv->version == 2)
         whole = perf_hlog_numbers_(s, t, left);
     else

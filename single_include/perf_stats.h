@@ -1322,9 +1322,9 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
- *   perf_hist_place_, perf_hist_bump_                   counter of any value; adds, 0: no room
+ *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
+ *   perf_hist_edge_                                     an end of the bucket that holds a rank
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -1782,6 +1782,13 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
+/* The same for values like v. */
+PERF_FN int perf_hist_book_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
+                            int minus)
+{
+    return perf_hist_bump_(h, s, perf_hist_place_(s, v), n, minus);
+}
+
 /* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
  * the total to its end, so a small one does not pay for the count.                               */
 PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
@@ -2143,6 +2150,19 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
     return 1;
 }
 
+/* An end of the bucket that holds a rank, cut to the extremes. */
+PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         min, max, edge;
+
+    (void)perf_hist_extremes_(h, &min, &max);
+    while (perf_hist_next(h, &b) && b.below + b.count < rank)
+        continue;
+    edge = upper ? perf_lesser_(b.upper, max) : perf_greater_(b.lower, min);
+    return perf_hist_unit_(h) * PERF_CAST_(double, edge);
+}
+
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
 PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
 {
@@ -2491,7 +2511,7 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
         while (status == PERF_OK && perf_hist_next(from, &b))
-            (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
+            (void)perf_hist_book_(into, &s, b.lower, b.count, minus);
     }
     if (status != PERF_OK)
         return status;
@@ -2631,6 +2651,7 @@ PERF_BEGIN_DECLS
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
+ *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", up to that many seconds
  *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
  *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
@@ -3386,6 +3407,47 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_end(a);
 }
 
+/* ---- dates ---- */
+
+#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
+}
+
 /* ---- JSON ---- */
 
 /* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
@@ -3870,22 +3932,6 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
     return r;
 }
 
-/* The bucket that holds a rank, cut to the extremes. */
-PERF_FN perf_hist_bucket perf_hist_bucket_of_(const perf_hist *h, uint64_t rank)
-{
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         min, max;
-
-    (void)perf_hist_extremes_(h, &min, &max);
-    while (perf_hist_next(h, &b) && b.below + b.count < rank)
-        continue;
-    if (b.lower < min)
-        b.lower = min;
-    if (b.upper > max)
-        b.upper = max;
-    return b;
-}
-
 /* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
 PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
 {
@@ -3902,20 +3948,19 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), unit;
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence);
 
     if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return r;
     low = perf_hist_rank_low_(count, p, tail);
     high = perf_hist_rank_low_(count, 1.0 - p, tail);
-    unit = perf_hist_unit_(h);
     r.estimate = perf_hist_quantile(h, p);
     r.low = -PERF_INF_;
     r.high = PERF_INF_;
     if (low)
-        r.low = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower);
+        r.low = perf_hist_edge_(h, low, 0);
     if (high)
-        r.high = unit * PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper);
+        r.high = perf_hist_edge_(h, count + 1 - high, 1);
     return r;
 }
 
