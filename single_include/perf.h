@@ -25703,6 +25703,8 @@ PERF_COLD_FN_ int perf_main_text_(perf_main_ *m, int argc, char **argv, int *at)
                 perf_main_wrong_(m, "--accept: two rules at most, and this is a third:", value);
             m->also = value;
         } else {
+            if (text[i].to == &m->output && m->output)
+                perf_main_wrong_(m, "--output needs one file, not also", value);
             *text[i].to = value;
         }
         if (!*value)

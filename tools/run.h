@@ -917,6 +917,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     i = perf_seq_interval(log_ratio, n, o.confidence);
     coarse = perf_rule_answer_(&v.rule, i) != PERF_INCONCLUSIVE;
     i = perf_widen_(i, step < 50.0 ? step : PERF_INF_);
+    coarse = coarse && perf_rule_answer_(&v.rule, i) == PERF_INCONCLUSIVE;
     room = perf_rule_room_(&v.rule, i.estimate);
     if (decision == PERF_ACCEPT ? room < 0.0 : room > 0.0)              /* it was, for a while:   */
         decision = PERF_INCONCLUSIVE;                                   /* other rules took more  */

@@ -33,6 +33,9 @@ asks 0 'cycles no more than 2.0 % worse' --shell --accept 'cycles no more than 2
 asks 1 REJECT --shell --accept 'branch-misses no more than 2 % worse' -- "$b" -- "$a"
 asks 0 ACCEPT --shell --accept 'instructions down >= 5 %' --accept 'time no more than 400 % worse' -- "$a" -- "$b"
 asks 0 '(instructions)' --shell --measure instructions --accept 'speedup >= 1.05' --save saved.json -- "$a" -- "$b"
+# Equal counts in too few pairs for two rules: more pairs settle it, and no clock is to blame.
+asks 2 'more pair' --pairs 7 --shell --accept 'instructions down >= 5 %' --accept 'p50 no more than 900 % worse' -- "$a" -- "$a "
+grep -q 'too coarse' said && fail "a clock is blamed: $(cat said)"
 NEVER=1 asks 3 'had no counter' --shell --measure cycles -- true -- true
 tried=$((tried + 1))
 "$tool" saved.json --accept 'instructions down >= 5 %' >said 2>&1 || fail "what was saved: $(cat said)"

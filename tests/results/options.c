@@ -185,6 +185,7 @@ static void options(void)
         {"--budget x", "--budget needs seconds, not 'x'"},
         {"--json", "needs a value: '--json'"},
         {"--output=", "needs a value: '--output'"},
+        {"--json=x --output=y", "--output needs one file, not also 'y'"},
         {"--format google", "--format needs --output FILE"},
         {"--output x --format html", "--format does not know 'html'"},
         {"--accept faster", "--accept does not understand 'faster'"},
