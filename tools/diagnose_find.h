@@ -18,6 +18,9 @@
 #define DIAG_TINY_NS    10000           /* a kernel that is shorter is tiny                       */
 #define DIAG_START_NS   20000           /* from launch to begin: what starting alone may take     */
 #define DIAG_CALL_NS    200000          /* a call that launches and lasts longer loads something  */
+#define DIAG_LONG_NS    1000000         /* a stretch without operators that is more than Python's */
+#define DIAG_CLEARLY    1.5             /* times all else: work held back, which a trace rarely   */
+                                        /* explains                                               */
 #define DIAG_WARM       1.5             /* times the median: a first step that is longer          */
 #define DIAG_ANCESTORS  256             /* looked at above an event                               */
 enum { DIAG_FAMILIES = 32 };
@@ -26,6 +29,8 @@ typedef enum diag_bound {
     DIAG_UNKNOWN, DIAG_BY_DATA, DIAG_BY_LAUNCH, DIAG_BY_COPIES, DIAG_BY_SYNC, DIAG_BY_COMPUTE,
     DIAG_BY_MEMORY, DIAG_BY_COLLECTIVES, DIAG_BY_HOST,
     DIAG_BY_PAUSE,                      /* one long gap, where nothing shows that it repeats      */
+    DIAG_BY_CODE,                       /* the host's own code, outside of operators              */
+    DIAG_BY_OTHERS,                     /* launched work is held back by what nobody sees         */
     DIAG_BOUNDS
 } diag_bound;
 
@@ -38,7 +43,9 @@ typedef enum diag_why {                 /* a device idles                       
     DIAG_WHY_STREAM,                    /* launched, but held back: by another stream or rank, or */
                                         /* by work that is not in the file                        */
     DIAG_WHY_START,                     /* launched: the time a start takes                       */
-    DIAG_WHY_END,                       /* nothing more comes, or its launch is not in the file   */
+    DIAG_WHY_CODE,                      /* the host runs outside of operators, 1 ms or longer     */
+    DIAG_WHY_UNSEEN,                    /* its launch is not in the file                          */
+    DIAG_WHY_END,                       /* nothing more comes                                     */
     DIAG_WHYS
 } diag_why;
 
@@ -52,19 +59,26 @@ typedef struct diag_found {
     diag_class *is;                     /* of each name                                           */
     const char *step_word;              /* how steps were found; "": not                          */
     double     *step;                   /* ns, without warm-up                                    */
+    uint32_t    lane;                   /* of the steps                                           */
     size_t      steps, warmup, cut;     /* cut: 1, the last one was cut short                     */
     double      warmup_ns;
     perf_summary time;                  /* of a step                                              */
     int64_t     begin, end;             /* the window                                             */
     int         has_device;
+    diag_names  devices;                /* of the trace; what is found is of the busiest          */
+    size_t      device;                 /* its place there                                        */
+    char       *other;                  /* of each lane: 1, it is of another device               */
     diag_spans  compute, collective, copy, busy, data, sync, host, talk;
     int64_t     only_collective, only_copy, idle, why[DIAG_WHYS];
     int64_t     unmarked;               /* of why[DIAG_WHY_HOST]: outside of all operators        */
+    int64_t     fetching;               /* ns: waits of the host, with what fetches around them   */
     int64_t     pause;                  /* the longest gap in which the host launched nothing     */
     uint32_t    pause_at;               /* 1 + the event that ended it                            */
+    int         pause_is_code;          /* 1: most of it outside of operators                     */
     uint64_t    gaps;
     diag_sums   kernels, paths, hosts, syncs, moves, operators, datas, talks;
     diag_sums   drained;                /* idle time by the wait that the device ran empty in     */
+    diag_sums   codes, held;            /* of DIAG_WHY_CODE and DIAG_WHY_STREAM, by place         */
     diag_sums   copy_from;              /* callers of aten::copy_                                 */
     uint64_t    copy_calls;             /* of aten::copy_ in the window                           */
     diag_move   move[DIAG_DIRECTIONS][DIAG_MEMORIES];
@@ -178,6 +192,7 @@ PERF_FN void diag_find_steps(diag_found *f)
         if (most < 4)
             return;
     }
+    f->lane = lane - 1;
     f->step_word = by_optimizer ? "from one Optimizer.step to the next" : "ProfilerStep";
     at = (diag_span *)ab_grow(NULL, most, sizeof *at);
     for (i = 0; i < t->n; i++) {
@@ -199,11 +214,45 @@ PERF_FN void diag_find_steps(diag_found *f)
     free(at);
 }
 
+/* Finds the busiest device: one that waits shall not look busy because another one works. */
+PERF_FN void diag_find_devices(diag_found *f)
+{
+    const diag_trace *t = f->t;
+    uint32_t *of = (uint32_t *)ab_grow(NULL, t->lanes.n, sizeof *of);   /* 1 + device of a lane   */
+    int64_t  *busy = (int64_t *)ab_grow(NULL, t->lanes.n, sizeof *busy);
+    size_t    i;
+
+    memset(of, 0, t->lanes.n * sizeof *of);
+    memset(busy, 0, t->lanes.n * sizeof *busy);
+    for (i = 0; i < t->n; i++) {
+        const diag_event *e = &t->event[i];
+        char              process[100];
+        if (!diag_of_device(e))
+            continue;
+        if (!of[e->lane]) {
+            snprintf(process, sizeof process, "%s", t->lanes.text[e->lane]);
+            process[strcspn(process, "/")] = '\0';
+            of[e->lane] = diag_name(&f->devices, process) + 1;
+        }
+        busy[of[e->lane] - 1] += e->end - e->begin;
+    }
+    for (i = 0; i < f->devices.n; i++)
+        f->device = busy[i] > busy[f->device] ? i : f->device;
+    f->has_device = f->devices.n > 0;
+    f->other = (char *)ab_grow(NULL, t->lanes.n, 1);
+    for (i = 0; i < t->lanes.n; i++)
+        f->other[i] = (char)(of[i] && of[i] != f->device + 1);
+    free(of);
+    free(busy);
+}
+
 /* Is an event of a device part of the window: launched in it, or without a launch, begun in it? */
 PERF_FN int diag_in_window(const diag_found *f, const diag_event *e)
 {
     const int64_t at = e->in ? f->t->event[e->in - 1].begin : e->begin;
 
+    if (f->other[e->lane])
+        return 0;
     if (!f->steps)
         return 1;
     return at >= f->begin && at < f->end;
@@ -216,8 +265,7 @@ PERF_FN void diag_find_window(diag_found *f)
     int64_t           first = INT64_MAX, last = INT64_MIN;
     size_t            i;
 
-    for (i = 0; i < t->n; i++)
-        f->has_device |= diag_of_device(&t->event[i]);
+    diag_find_devices(f);
     diag_find_steps(f);
     for (i = 0; i < t->n; i++) {
         const diag_event *e = &t->event[i];
@@ -284,6 +332,21 @@ PERF_FN void diag_sum_place(const diag_trace *t, diag_sums *sums, uint32_t at, i
         diag_sum_add(sums, diag_place_key(t, diag_place_of(t, at)), ns, at - 1);
 }
 
+/* Adds to the sum of the place that launched the event of a device `at` (its place), or of the
+ * event's own name where nothing is around the launch.                                           */
+PERF_FN void diag_sum_launched(const diag_trace *t, diag_sums *sums, uint32_t at, int64_t ns)
+{
+    const diag_event *e = &t->event[at];
+    const diag_place  p = diag_place_of(t, e->in);
+
+    if (ns <= 0)
+        return;
+    if (p.note || p.module || p.outer)
+        diag_sum_add(sums, diag_place_key(t, p), ns, e->in - 1);
+    else
+        diag_sum_add(sums, ~(uint64_t)e->name, ns, at);
+}
+
 /* ---- the host ---- */
 
 /* Which calls wait for the device, a byte an event: those that say so, and copies to pageable
@@ -347,6 +410,23 @@ PERF_FN void diag_host_event(diag_found *f, size_t i, int64_t begin, int64_t end
     }
 }
 
+/* A wait of the host: the call at `at`, or the operators around it that only fetch a number. */
+PERF_FN void diag_wait_event(diag_found *f, uint32_t at, int64_t begin, int64_t end)
+{
+    const diag_trace *t = f->t;
+    const diag_event *e = &t->event[at];
+    int               fetches = 0;
+
+    diag_span_add(&f->sync, begin, end, at);
+    diag_sum_place(t, &f->syncs, at + 1, end - begin);
+    while (e->in && diag_is_fetch(diag_text_of(t, &t->event[e->in - 1]))) {
+        e = &t->event[e->in - 1];
+        fetches = 1;
+    }
+    f->fetches += (uint64_t)fetches;
+    f->fetching += fetches ? e->end - e->begin : end - begin;
+}
+
 /* What the host did in the window. */
 PERF_FN void diag_find_host(diag_found *f)
 {
@@ -364,12 +444,8 @@ PERF_FN void diag_find_host(diag_found *f)
         diag_host_event(f, i, begin, end);
         if (e->kind == DIAG_OPERATOR && self[i] > 0 && e->begin >= f->begin && e->end <= f->end)
             diag_sum_add(&f->operators, e->name, self[i], (uint32_t)i);
-        if (!waits[i])
-            continue;
-        diag_span_add(&f->sync, begin, end, (uint32_t)i);
-        diag_sum_place(t, &f->syncs, (uint32_t)i + 1, end - begin);
-        if (e->in && diag_is_fetch(diag_text_of(t, &t->event[e->in - 1])))
-            f->fetches++;
+        if (waits[i])
+            diag_wait_event(f, (uint32_t)i, begin, end);
     }
     free(self);
     free(waits);
@@ -397,7 +473,7 @@ PERF_FN void diag_kernel_event(diag_found *f, const diag_event *e, uint32_t at)
     }
     diag_sum_add(&f->kernels, e->name, ns, at);
     if (which > 0)
-        diag_sum_place(f->t, &f->paths, e->in, ns);
+        diag_sum_launched(f->t, &f->paths, at, ns);
 }
 
 PERF_FN void diag_copy_event(diag_found *f, const diag_event *e, uint32_t at)
@@ -492,11 +568,117 @@ PERF_FN int64_t diag_gap_end(diag_found *f, const diag_event *launch, int64_t la
 }
 
 /* A gap in which the host launched nothing, or was in the call that launches. */
-PERF_FN void diag_gap_of_host(diag_found *f, int64_t ns, uint32_t next)
+PERF_FN void diag_gap_of_host(diag_found *f, int64_t ns, int64_t code, uint32_t next)
 {
     if (ns > f->pause) {
         f->pause = ns;
         f->pause_at = next;
+        f->pause_is_code = code > ns / 2;
+    }
+}
+
+/* The annotation or module of a thread that is open at `time`; 0: there is none.  1 + its place. */
+PERF_FN uint32_t diag_note_at(const diag_trace *t, uint32_t lane, int64_t time)
+{
+    enum { FAR = 4096 };                /* events of other threads that are passed over           */
+    size_t   low = 0, high = t->n, mid, i;
+    uint32_t at = 0;
+
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (t->event[mid].begin <= time)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (i = low; i > 0 && low - i < FAR && !at; i--)
+        if (diag_of_host(&t->event[i - 1]) && t->event[i - 1].lane == lane)
+            at = (uint32_t)i;
+    for (; at; at = t->event[at - 1].in) {
+        const diag_event *e = &t->event[at - 1];
+        const int is_named = e->kind == DIAG_NOTE || e->kind == DIAG_MODULE;
+        if (is_named && e->end > time && !diag_is_step(diag_text_of(t, e), 0))
+            return at;
+    }
+    return 0;
+}
+
+/* The next piece of time that ends behind `at`: in operators, loaders or collectives of the host.
+ * It begins at `end` where there is none.                                                        */
+PERF_FN diag_span diag_host_next(const diag_found *f, int64_t at, int64_t end)
+{
+    const diag_spans *of[3] = {&f->host, &f->data, &f->talk};
+    diag_span         next = {0, 0, UINT32_MAX};
+    size_t            i, k;
+
+    next.begin = next.end = end;
+    for (k = 0; k < 3; k++) {
+        i = diag_span_at(of[k], at);
+        if (i < of[k]->n && of[k]->s[i].begin < next.begin)
+            next = of[k]->s[i];
+    }
+    return next;
+}
+
+/* How much of [begin, end) the host spends outside of those, in stretches of `least` ns or longer.
+ * A stretch is named by its annotation, else by what follows; `last` (1 + its place, 0: nothing)
+ * follows the last one.                                                                          */
+PERF_FN int64_t diag_host_code(diag_found *f, int64_t begin, int64_t end, int64_t least,
+                               uint32_t last)
+{
+    const diag_trace *t = f->t;
+    int64_t           sum = 0, at = begin;
+
+    while (at < end) {
+        const diag_span next = diag_host_next(f, at, end);
+        const uint32_t  follows = next.first == UINT32_MAX ? last : next.first + 1;
+        uint32_t        note = 0;
+        if (next.begin - at >= least) {
+            note = diag_note_at(t, follows ? t->event[follows - 1].lane : f->lane,
+                                at + (next.begin - at) / 2);
+            diag_sum_place(t, &f->codes, note ? note : follows, next.begin - at);
+            sum += next.begin - at;
+        }
+        at = next.end > at ? next.end : end;
+    }
+    return sum;
+}
+
+/* The part of a gap behind a wait that goes with it: without the wait the host would have been
+ * ahead by as long as it waited.  The host's own code keeps the rest.                            */
+PERF_FN int64_t diag_gap_of_wait(const diag_span *wait, int64_t ns, int64_t code)
+{
+    const int64_t waited = wait->end - wait->begin;
+
+    return ns - code + (code < waited ? code : waited);
+}
+
+/* What of a gap the host is the reason for: from `begin` until `launched`, without `data`. */
+PERF_FN void diag_gap_before(diag_found *f, int64_t begin, int64_t launched, int64_t data,
+                             int64_t done, uint32_t next)
+{
+    const diag_trace *t = f->t;
+    const uint32_t    launch = next ? t->event[next - 1].in : 0;
+    const int64_t     ns = launched - begin - data;
+    const size_t      sync = diag_span_at(&f->sync, begin - 1);
+    int64_t           code = 0, waited;
+
+    if (launch || (f->steps && !next))
+        code = diag_host_code(f, begin, launched, DIAG_LONG_NS, launch);
+    if (sync < f->sync.n && f->sync.s[sync].begin <= begin) {
+        waited = diag_gap_of_wait(&f->sync.s[sync], ns, code);
+        f->why[DIAG_WHY_SYNC] += waited;
+        f->why[DIAG_WHY_CODE] += ns - waited;
+        diag_sum_place(t, &f->drained, f->sync.s[sync].first + 1, waited);
+    } else if (launch) {
+        f->why[DIAG_WHY_CODE] += code;
+        f->why[DIAG_WHY_HOST] += ns - code;
+        f->unmarked += ns - code - diag_span_within(&f->host, begin, launched);
+        diag_sum_launched(t, &f->hosts, next - 1, ns + done);
+        diag_gap_of_host(f, ns + done, code, next);
+    } else {
+        f->why[DIAG_WHY_CODE] += code;
+        f->why[next ? DIAG_WHY_UNSEEN : DIAG_WHY_END] += ns - code;
     }
 }
 
@@ -505,8 +687,7 @@ PERF_FN void diag_gap(diag_found *f, int64_t begin, int64_t end, uint32_t next)
 {
     const diag_trace *t = f->t;
     const diag_event *launch = NULL;
-    int64_t           launched = end, done, data;
-    size_t            sync;
+    int64_t           launched = end, done, data, held;
 
     if (end <= begin)
         return;
@@ -515,22 +696,14 @@ PERF_FN void diag_gap(diag_found *f, int64_t begin, int64_t end, uint32_t next)
         launch = &t->event[t->event[next - 1].in - 1];
     if (launch && launch->begin < end)
         launched = launch->begin > begin ? launch->begin : begin;
+    held = f->why[DIAG_WHY_STREAM];
     done = diag_gap_end(f, launch, launched, end) - launched;
+    held = f->why[DIAG_WHY_STREAM] - held;
+    if (launch)
+        diag_sum_launched(t, &f->held, next - 1, held);
     data = diag_span_within(&f->data, begin, launched);
     f->why[DIAG_WHY_DATA] += data;
-    launched -= data;
-    sync = diag_span_at(&f->sync, begin - 1);
-    if (sync < f->sync.n && f->sync.s[sync].begin <= begin) {
-        f->why[DIAG_WHY_SYNC] += launched - begin;
-        diag_sum_place(t, &f->drained, f->sync.s[sync].first + 1, launched - begin);
-    } else if (launch) {
-        f->why[DIAG_WHY_HOST] += launched - begin;
-        f->unmarked += launched - begin - diag_span_within(&f->host, begin, launched);
-        diag_sum_place(t, &f->hosts, (uint32_t)(launch - t->event) + 1, launched - begin + done);
-        diag_gap_of_host(f, launched - begin + done, next);
-    } else {
-        f->why[DIAG_WHY_END] += launched - begin;
-    }
+    diag_gap_before(f, begin, launched, data, done, next);
 }
 
 /* What the device did in the window, and why it idled. */
@@ -573,31 +746,66 @@ PERF_FN void diag_find_device(diag_found *f)
 
 /* ---- the answer ---- */
 
+/* One long gap in a trace of at most one step says nothing about the next steps.  It is counted
+ * for itself, unless the rest of its kind takes as long.  Half as long will do for code outside of
+ * operators, which seldom loads something at its first use.                                      */
+PERF_FN void diag_share_pause(const diag_found *f, double *share)
+{
+    const double pause = (double)f->pause / diag_window(f);
+    double      *of = &share[f->pause_is_code ? DIAG_BY_CODE : DIAG_BY_LAUNCH];
+
+    if (f->steps >= 2 || *of - pause >= (f->pause_is_code ? pause / 2 : pause))
+        return;
+    share[DIAG_BY_PAUSE] = pause;
+    *of -= pause;
+}
+
+/* Shares of the window by what bounds a device. */
+PERF_FN void diag_share_device(const diag_found *f, double *share)
+{
+    const double window = diag_window(f);
+    const double held = (double)f->why[DIAG_WHY_STREAM] / window;
+    int          i, clearly = 1;
+
+    share[DIAG_BY_DATA] = (double)f->why[DIAG_WHY_DATA] / window;
+    share[DIAG_BY_LAUNCH] = (double)(f->why[DIAG_WHY_HOST] + f->why[DIAG_WHY_CALL]) / window;
+    share[DIAG_BY_CODE] = (double)f->why[DIAG_WHY_CODE] / window;
+    diag_share_pause(f, share);
+    share[DIAG_BY_COPIES] = (double)(f->only_copy + f->why[DIAG_WHY_COPY]) / window;
+    share[DIAG_BY_SYNC] = (double)f->why[DIAG_WHY_SYNC] / window;
+    share[DIAG_BY_COMPUTE] = (double)f->compute.total / window;
+    share[DIAG_BY_COLLECTIVES] = (double)f->only_collective / window;
+    for (i = 0; i < DIAG_BOUNDS; i++)
+        clearly &= held > DIAG_CLEARLY * share[i];
+    share[DIAG_BY_OTHERS] = clearly ? held : 0;
+}
+
+/* Shares of the window where the trace has no device. */
+PERF_FN void diag_share_host(diag_found *f, double *share)
+{
+    const double window = diag_window(f);
+    const double talk = (double)(diag_span_either(&f->talk, &f->host) - f->host.total) / window;
+    const double data = (double)f->data.total / window;
+    const double host = (double)f->host.total / window;
+
+    share[DIAG_BY_DATA] = data;
+    share[DIAG_BY_HOST] = host;
+    share[DIAG_BY_COLLECTIVES] = talk;
+    if (f->steps)
+        share[DIAG_BY_CODE] = (double)f->why[DIAG_WHY_CODE] / window;
+}
+
 /* The largest share of the window wins, if it is worth a look. */
 PERF_FN void diag_decide(diag_found *f)
 {
-    const double window = diag_window(f);
-    double       share[DIAG_BOUNDS];
-    int          i, best = DIAG_UNKNOWN;
+    double share[DIAG_BOUNDS];
+    int    i, best = DIAG_UNKNOWN;
 
     memset(share, 0, sizeof share);
-    if (f->has_device) {
-        share[DIAG_BY_DATA] = (double)f->why[DIAG_WHY_DATA] / window;
-        share[DIAG_BY_LAUNCH] = (double)(f->why[DIAG_WHY_HOST] + f->why[DIAG_WHY_CALL]) / window;
-        if (f->steps < 2) {
-            share[DIAG_BY_PAUSE] = (double)f->pause / window;
-            share[DIAG_BY_LAUNCH] -= share[DIAG_BY_PAUSE];
-        }
-        share[DIAG_BY_COPIES] = (double)(f->only_copy + f->why[DIAG_WHY_COPY]) / window;
-        share[DIAG_BY_SYNC] = (double)f->why[DIAG_WHY_SYNC] / window;
-        share[DIAG_BY_COMPUTE] = (double)f->compute.total / window;
-        share[DIAG_BY_COLLECTIVES] = (double)f->only_collective / window;
-    } else {
-        share[DIAG_BY_DATA] = (double)f->data.total / window;
-        share[DIAG_BY_HOST] = (double)f->host.total / window;
-        share[DIAG_BY_COLLECTIVES] = (double)(diag_span_either(&f->talk, &f->host) -
-                                              f->host.total) / window;
-    }
+    if (f->has_device)
+        diag_share_device(f, share);
+    else
+        diag_share_host(f, share);
     for (i = DIAG_BY_DATA; i < DIAG_BOUNDS; i++)
         if (share[i] >= DIAG_SHARE && share[i] > share[best])
             best = i;
@@ -618,6 +826,8 @@ PERF_FN double diag_removable(const diag_found *f)
         return 0;
     if (f->bound == DIAG_BY_MEMORY)
         return f->share * (double)f->memory_ns / (double)(f->kernel_ns - f->family_ns[0]);
+    if (f->bound == DIAG_BY_SYNC && (double)f->fetching / window < f->share)
+        return (double)f->fetching / window;
     if (f->bound == DIAG_BY_HOST)
         return f->operators.n ? (double)f->operators.s[0].ns / window : 0;
     if (f->bound != DIAG_BY_COMPUTE)
@@ -631,14 +841,17 @@ PERF_FN void diag_found_free(diag_found *f)
 {
     diag_spans *spans[8] = {&f->compute, &f->collective, &f->copy, &f->busy,
                             &f->data, &f->sync, &f->host, &f->talk};
-    diag_sums  *sums[10] = {&f->kernels, &f->paths, &f->hosts, &f->syncs, &f->moves, &f->drained,
-                            &f->operators, &f->datas, &f->talks, &f->copy_from};
+    diag_sums  *sums[12] = {&f->kernels, &f->paths, &f->hosts, &f->syncs, &f->moves, &f->drained,
+                            &f->operators, &f->datas, &f->talks, &f->copy_from,
+                            &f->codes, &f->held};
     size_t      i;
 
     for (i = 0; i < sizeof spans / sizeof *spans; i++)
         free(spans[i]->s);
     for (i = 0; i < sizeof sums / sizeof *sums; i++)
         diag_sums_free(sums[i]);
+    diag_names_free(&f->devices);
+    free(f->other);
     free(f->is);
     free(f->step);
     free(f->delay);
@@ -657,6 +870,8 @@ PERF_FN void diag_find(diag_found *f, const diag_trace *t)
     diag_find_host(f);
     if (f->has_device)
         diag_find_device(f);
+    else
+        f->why[DIAG_WHY_CODE] = diag_host_code(f, f->begin, f->end, 1, 0);
     diag_sums_sort(&f->kernels);
     diag_sums_sort(&f->paths);
     diag_sums_sort(&f->hosts);
@@ -667,6 +882,8 @@ PERF_FN void diag_find(diag_found *f, const diag_trace *t)
     diag_sums_sort(&f->datas);
     diag_sums_sort(&f->talks);
     diag_sums_sort(&f->copy_from);
+    diag_sums_sort(&f->codes);
+    diag_sums_sort(&f->held);
     diag_decide(f);
     removable = diag_removable(f);
     f->best = 1 / (1 - (removable < 0.999 ? removable : 0.999));

@@ -95,6 +95,7 @@ PERF_FN void diag_json_one(FILE *out, const diag_found *f)
     ab_print_json(out, f->t->file);
     fprintf(out, ", \"rank\": %d, \"events\": %zu, \"broken\": %zu, \"bound\": \"%s\"", f->t->rank,
             f->t->n, f->t->broken, diag_bound_text(f->bound));
+    diag_json_number(out, "devices", (double)f->devices.n);
     diag_json_number(out, "share", f->share);
     diag_json_number(out, "best", f->best);
     diag_json_steps(out, f);
@@ -126,6 +127,7 @@ PERF_FN void diag_json_one(FILE *out, const diag_found *f)
     diag_json_sums(out, "operators", f, &f->operators, 0);
     diag_json_sums(out, "synchronisations", f, &f->syncs, 1);
     diag_json_sums(out, "waited_for", f, &f->hosts, 1);
+    diag_json_sums(out, "host_code", f, &f->codes, 1);
     putc('}', out);
 }
 

@@ -35,7 +35,11 @@ PERF_FN const diag_words *diag_words_of(diag_bound bound)
         {"host compute", "a faster operator, a device; more threads, or fewer on a crowded machine "
                          "(torch.set_num_threads)"},
         {"one pause", "profile later steps, 10 or more: schedule(wait=1, warmup=2, active=10); what "
-                      "does not repeat is start-up (kernels and libraries load at first use)"}};
+                      "does not repeat is start-up (kernels and libraries load at first use)"},
+        {"host code", "find what Python does there (record_function around it, with_stack=True, "
+                      "python -m perfh run); do it less often, or in another thread or process"},
+        {"held back", "find what the stream waits for: an event of another stream, another rank, "
+                      "another program on the device"}};
 
     return &words[bound < DIAG_BOUNDS ? bound : DIAG_UNKNOWN];
 }
@@ -50,6 +54,7 @@ PERF_FN const char *diag_why_text(int why)
     static const char *const text[DIAG_WHYS] = {
         "waiting for data", "drained by a synchronisation", "the host prepares a copy",
         "the host is behind", "in a long launch call", "launched and held back", "starting",
+        "the host outside of operators", "launched by what is not in the trace",
         "nothing more launched"};
 
     return text[why];
@@ -103,6 +108,15 @@ PERF_FN const char *diag_short(const char *name)
     return name;
 }
 
+/* The name of any event for people. */
+PERF_FN void diag_event_text(const diag_trace *t, const diag_event *e, char *out, size_t size)
+{
+    if (e->kind == DIAG_KERNEL)
+        diag_readable(diag_text_of(t, e), out, size);
+    else
+        snprintf(out, size, "%.*s", 80, diag_short(diag_text_of(t, e)));
+}
+
 /* Annotation, module and operators around an event, "forward > Linear_0 > aten::addmm". */
 PERF_FN void diag_path(const diag_trace *t, uint32_t event, char *out, size_t size)
 {
@@ -112,6 +126,10 @@ PERF_FN void diag_path(const diag_trace *t, uint32_t event, char *out, size_t si
     int              i;
 
     *out = '\0';
+    if (!diag_of_host(&t->event[event])) {
+        diag_event_text(t, &t->event[event], out, size);
+        return;
+    }
     for (i = 0; i < 4; i++) {
         if (!part[i])
             continue;
@@ -122,15 +140,6 @@ PERF_FN void diag_path(const diag_trace *t, uint32_t event, char *out, size_t si
     }
     if (!*out)
         diag_path_add(out, size, diag_text_of(t, &t->event[event]));
-}
-
-/* The name of any event for people. */
-PERF_FN void diag_event_text(const diag_trace *t, const diag_event *e, char *out, size_t size)
-{
-    if (e->kind == DIAG_KERNEL)
-        diag_readable(diag_text_of(t, e), out, size);
-    else
-        snprintf(out, size, "%.*s", 80, diag_short(diag_text_of(t, e)));
 }
 
 PERF_FN const diag_sum *diag_first(const diag_sums *sums)
@@ -168,6 +177,12 @@ PERF_FN const diag_sum *diag_shown_by(const diag_found *f, int *path)
     case DIAG_BY_SYNC:
         *path = 1;
         return diag_first(&f->drained);
+    case DIAG_BY_CODE:
+        *path = 1;
+        return diag_first(&f->codes);
+    case DIAG_BY_OTHERS:
+        *path = 1;
+        return diag_first(&f->held);
     default:
         *path = 1;
         return diag_first(&f->paths);
@@ -227,6 +242,7 @@ PERF_FN void diag_say_bound(FILE *out, const diag_found *f)
         diag_print_share(out, "; no device in this trace; operators ", (double)f->host.total,
                          window);
         diag_print_share(out, ", data ", (double)f->data.total, window);
+        diag_print_share(out, ", neither ", (double)f->why[DIAG_WHY_CODE], window);
     }
     putc('\n', out);
 }
@@ -245,6 +261,16 @@ PERF_FN void diag_say_pause(FILE *out, const diag_found *f)
     fputs(" of the time, in one gap\n", out);
 }
 
+/* Is a place known only by what comes next? */
+PERF_FN int diag_is_before(const diag_found *f, const diag_sum *s)
+{
+    const uint32_t kind = f->t->event[s->event].kind;
+
+    if (f->bound == DIAG_BY_OTHERS)
+        return 1;
+    return f->bound == DIAG_BY_CODE && kind != DIAG_NOTE && kind != DIAG_MODULE;
+}
+
 PERF_FN void diag_say_where(FILE *out, const diag_found *f)
 {
     char            text[300];
@@ -261,6 +287,8 @@ PERF_FN void diag_say_where(FILE *out, const diag_found *f)
         return;
     }
     diag_sum_text(f, s, path, text, sizeof text);
+    if (diag_is_before(f, s))
+        fputs("before ", out);
     ab_print_name(out, text);
     diag_print_ns(out, ": ", (double)s->ns / diag_units(f));
     fprintf(out, " %s", diag_unit(f));
@@ -281,9 +309,19 @@ PERF_FN double diag_goal(const diag_found *f)
     return goal < 1.02 ? 1.02 : goal;
 }
 
+/* What to try; where nothing stands out, what the trace lacks. */
+PERF_FN const char *diag_advice(const diag_found *f)
+{
+    if (f->bound == DIAG_UNKNOWN && f->why[DIAG_WHY_UNSEEN] * 2 > f->idle && f->idle)
+        return "profile with ProfilerActivity.CPU, too: this trace has no launches";
+    if (f->bound == DIAG_UNKNOWN && f->steps > 1)
+        return "no cause has 25 % of the time: begin with the largest one of the evidence";
+    return diag_words_of(f->bound)->advice;
+}
+
 PERF_FN void diag_say_advice(FILE *out, const diag_found *f)
 {
-    fprintf(out, "try: %s", diag_words_of(f->bound)->advice);
+    fprintf(out, "try: %s", diag_advice(f));
     if (f->bound != DIAG_UNKNOWN && f->bound != DIAG_BY_PAUSE)
         fprintf(out, "; at most %.2f times as fast", f->best);
     fprintf(out, "\nverify: perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW; then perf-ab "
@@ -474,6 +512,14 @@ PERF_FN void diag_say_copy_op(FILE *out, const diag_found *f)
     }
 }
 
+/* Where the host was outside of operators. */
+PERF_FN void diag_say_codes(FILE *out, const diag_found *f)
+{
+    if (f->codes.n)
+        fputs("  the host outside of operators, in these annotations or before these:\n", out);
+    diag_say_sums(out, f, &f->codes, 1, 4);
+}
+
 PERF_FN void diag_say_evidence(FILE *out, const diag_found *f)
 {
     fputs("evidence:\n", out);
@@ -492,7 +538,9 @@ PERF_FN void diag_say_evidence(FILE *out, const diag_found *f)
         if (f->hosts.n)
             fputs("  launches that the device waited for:\n", out);
         diag_say_sums(out, f, &f->hosts, 1, 4);
+        diag_say_codes(out, f);
     } else {
+        diag_say_codes(out, f);
         fputs("  operators by their own time:\n", out);
         diag_say_sums(out, f, &f->operators, 0, DIAG_ROWS);
         if (f->talks.n)
@@ -523,6 +571,10 @@ PERF_FN void diag_say(FILE *out, const diag_found *f)
     if (*f->t->device)
         fputs(", ", out);
     ab_print_name(out, f->t->device);
+    if (f->devices.n > 1) {
+        fprintf(out, ", the busiest of %zu devices: ", f->devices.n);
+        ab_print_name(out, f->devices.text[f->device]);
+    }
     fprintf(out, ", %zu events\n", f->t->n);
     diag_say_baseline(out, f);
     diag_say_bound(out, f);

@@ -167,7 +167,57 @@ def one_pause(steps=1):
     return t
 
 
+def own_code(item=False, note="", steps=6):
+    """Ten products, perhaps their sum by .item(), then 20 ms of Python, perhaps with a name."""
+    t = Trace()
+    for i in range(steps):
+        at = i * 21000
+        t.step(i, at, 21000)
+        for k in range(10):
+            t.op("aten::mm", at + k * 60, 30)
+            t.kernel(GEMM, at + k * 60 + 5, at + k * 60 + 15, 50)
+        if item:
+            t.op("aten::item", at + 650, 60)
+            t.copy("DtoH (Device -> Pageable)", at + 655, 10, at + 680, 2, 4)
+            t.call("cudaStreamSynchronize", at + 666, 30)
+        if note:
+            t.note(note, at + 750, 20200)
+    return t
+
+
+def two_pauses():
+    t = Trace()
+    t.step(0, 0, 62000)
+    for k in range(3):
+        t.op("aten::mm", k * 30500, 30)
+        t.kernel(GEMM, k * 30500 + 5, k * 30500 + 15, 35)
+    return t
+
+
+def held_back():
+    """Launched at once, begun 500 us later, and nothing in the trace that runs before."""
+    t = Trace()
+    for i in range(6):
+        t.step(i, i * 1000, 1000)
+        t.kernel(GEMM, i * 1000 + 5, i * 1000 + 600, 300)
+    return t
+
+
+def slow_python():
+    t = Trace()
+    for i in range(6):
+        t.step(i, i * 1000, 1000)
+        t.op("aten::addmm", i * 1000 + 20, 300)
+    return t
+
+
 WORLDS = [
+    ("code", own_code, "host code", "before aten::mm: ", .90),
+    ("code after item", lambda: own_code(item=True), "host code", "before aten::mm: ", .80),
+    ("code with a name", lambda: own_code(note="augment"), "host code", "where: augment: ", .90),
+    ("two pauses", two_pauses, "host code", "before aten::mm: ", .90),
+    ("held", held_back, "held back", "before " + GEMM, .50),
+    ("slow Python", slow_python, "host code", "before aten::addmm", .60),
     ("data", data_bound, "data", "_MultiProcessingDataLoaderIter", .70),
     ("launches", launch_bound, "host launch", "forward > aten::add", .80),
     ("copies", copy_bound, "copies", "Memcpy HtoD (Pageable -> Device)", .57),
@@ -274,6 +324,26 @@ def names(c):
     t.add("gpu_memcpy", "CopyHostToDevice", STREAM, 10, 80, correlation=t.link)
     out = c.status(0, "diagnose", t.save(c, "rocm.json"), has="copies to the device: 1 in all")
     c.check("pinned" not in out.split("evidence:")[-1], f"ROCm does not say which memory: {out}")
+
+
+def limits(c):
+    """What a trace lacks is said; one device's idling is not hidden by another's work."""
+    t = Trace()
+    for i in range(6):
+        t.step(i, i * 1000, 1000)
+        t.add("kernel", GEMM, STREAM, i * 1000 + 300, 200)
+    out = c.status(0, "diagnose", t.save(c, "unseen.json"), has="bound by: cannot tell")
+    c.check("try: profile with ProfilerActivity.CPU, too" in out, f"a trace without launches: {out}")
+    c.check("nothing more launched 100" not in out, f"launches that are not in the file: {out}")
+    t = Trace()
+    for i in range(6):                  # each does half
+        t.step(i, i * 1000, 1000)
+        t.kernel(GEMM, i * 1000 + 5, i * 1000 + 10, 490, (0, 7))
+        t.kernel(GEMM, i * 1000 + 6, i * 1000 + 505, 480, (1, 7))
+    out = c.status(0, "diagnose", t.save(c, "devices.json"), has="the busiest of 2 devices: 0")
+    c.check("device computes 49.0 %" in out, f"half of the time: {out}")
+    one = json.loads(c.status(0, "diagnose", sync_bound().save(c, "s.json"), "--json", "-"))["traces"][0]
+    c.check(abs(one["best"] - 1 / (1 - .24)) < .01, f"without 4 * 60 us of .item(): at most {one['best']}")
 
 
 def painted(t):
@@ -431,6 +501,7 @@ def main():
     worlds(c)
     evidence(c)
     names(c)
+    limits(c)
     oracle(c, rng)
     several(c)
     refused(c, rng)
