@@ -809,15 +809,15 @@ PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *
     perf_loop_              *loop = &k->state->loop;
     char                     title[sizeof loop->counter[0]];
     perf_out_                o = perf_out_open_(title, sizeof title);
-    int                      i = 0;
+    const size_t             room = sizeof loop->value / sizeof *loop->value;
+    size_t                   i = 0;
 
     perf_put_(&o, name);
     if (k->arms > 1)
         perf_put_(&o, arms[arm]);
-    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
-           PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
+    while (loop->counter[i][0] && PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
         i++;
-    if (i == PERF_COUNTERS_ || loop->counter[i][0] || perf_is_nan_(value))
+    if (i == room || loop->counter[i][0] || perf_is_nan_(value))
         return;
     PERF_LIBC_(memcpy)(loop->counter[i], title, sizeof title);
     loop->value[i] = value;

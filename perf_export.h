@@ -129,7 +129,7 @@ PERF_COLD_FN_ void perf_put_google_counters_(perf_writer_ *json, const perf_arm_
     const perf_loop_ *own = arm->loop->own;
     int               i;
 
-    for (i = 0; own && i < PERF_COUNTERS_ && own->counter[i][0]; i++)
+    for (i = 0; own && own->counter[i][0]; i++)
         if (perf_is_finite_(own->value[i]))
             perf_member_real_(json, own->counter[i], own->value[i]);
 }
@@ -334,7 +334,7 @@ PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *out, const perf_arm_ *arm, doubl
         perf_put_go_value_(out, arm->bytes / ns * 1e3, "MB/s");
     if (arm->items > 0.0)
         perf_put_go_value_(out, arm->items / ns * 1e9, "items/s");
-    for (i = 0; own && i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
+    for (i = 0; own && own->counter[i][0]; i++) {
         if (!perf_is_finite_(own->value[i]))
             continue;
         perf_put_go_value_(out, own->value[i], "");

@@ -1141,15 +1141,16 @@ PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
 PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
 {
-    perf_out_ out;
-    int       i = 0;
+    const size_t room = sizeof loop->value / sizeof *loop->value;
+    perf_out_    out;
+    size_t       i = 0;
 
     if (!name || !*name)
         name = "(unnamed)";
-    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+    while (loop->counter[i][0] &&
            PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
         i++;
-    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
+    if (i == room || PERF_ACQ_(&loop->done))
         return PERF_NULL_;
     out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
     perf_put_(&out, name);

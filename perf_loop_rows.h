@@ -249,7 +249,7 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
 {
     int i;
 
-    for (i = 0; i < PERF_COUNTERS_ && loop->counter[i][0]; i++) {
+    for (i = 0; loop->counter[i][0]; i++) {
         perf_put_(o, some++ ? ", " : "    ");
         (void)perf_put_cut_(o, loop->counter[i], 40);
         perf_put_number_(o, " ", loop->value[i], perf_value_decimals_(loop->value[i]));

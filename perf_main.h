@@ -888,7 +888,7 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
     const size_t      count = hand->state->arm->count;
     int               i;
 
-    for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
+    for (i = 0; own->counter[i][0]; i++) {
         double *counter = perf_told_place_(&all->loop, own->counter[i]);
         if (counter)
             *counter += own->value[i];

@@ -18,7 +18,7 @@
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_, PERF_COUNTERS_  a loop in r->results
+ *   perf_loop_  a loop in r->results
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
  */
@@ -160,7 +160,8 @@ typedef struct perf_loop_ {
     size_t             samples;         /* of each                                                */
     int                threads;         /* that measured it at once; 0: one                       */
     int                round;           /* of --repeat, from 0: a later one is no other loop      */
-    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
+    char               counter[PERF_COUNTERS_ + 1][40]; /* names of perf_bench_counter, "" ends   */
+                                                        /* them                                   */
     double             value[PERF_COUNTERS_];
 } perf_loop_;
 

@@ -1482,7 +1482,7 @@ PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *
     if (own->counter[0][0]) {
         json->line = 1;
         perf_member_open_(json, "counters", '{');
-        for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++)
+        for (i = 0; own->counter[i][0]; i++)
             perf_member_real_(json, own->counter[i], own->value[i]);
         perf_member_close_(json, '}');
     }
