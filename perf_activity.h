@@ -21,7 +21,7 @@ PERF_BEGIN_DECLS
  *   perf_activity_start_, perf_activity_asked_                  starts a source, or as asked
  *   perf_activity_seen_                                         what is kept, NULL: nothing
  *   perf_activity_launched_, perf_activity_returned_            a launch begins, has returned
- *   perf_activity_name_of_, perf_activity_copy_name_            ids of names
+ *   perf_activity_name_of_                                      the id of a kernel's name
  *   perf_activity_book_                                         takes one record, under its lock
  *   perf_activity_says_                                         why a source does not run        */
 
@@ -479,11 +479,13 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activ
            w->start - now + most < 2 * most;
 }
 
-/* Adds a record to all that is kept. */
+/* Adds a record to all that is kept; a kernel's has its name. */
 PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_row_ *row;
 
+    if (w->what != PERF_ACTIVITY_KERNEL_)
+        w->name = perf_activity_copy_name_(w->what);
     if (!perf_activity_timed_(g, w)) {
         g->untimed++;
         return;

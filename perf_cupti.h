@@ -146,7 +146,6 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
     w.correlation = copy->correlation;
     if (w.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
         w.correlation = copy->peer_correlation;
-    w.name = perf_activity_copy_name_(w.what);
     perf_activity_book_(g, &w);
 }
 

@@ -52,7 +52,7 @@ PERF_FN perf_status perf_error(void);
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
- *   perf_ring_dropped_  events that are gone; perf_stream_flush_  writes one ring (lock held)
+ *   perf_ring_dropped_  events that are gone
  *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_member_ours_  a child of this process
  *   perf_image_pin_  is never unloaded

@@ -236,7 +236,6 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *pa
     w.device = perf_rocprofiler_device_(perf_rocprofiler_of_(g), w.what == PERF_ACTIVITY_OUT_
                                                                      ? copy->from : copy->to);
     w.correlation = PERF_CAST_(uint32_t, copy->correlation);
-    w.name = perf_activity_copy_name_(w.what);
     perf_activity_book_(g, &w);
 }
 

@@ -951,7 +951,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         perf_unlock_(r);
         return PERF_ESTATE;
     }
-    (void)perf_stream_flush_(r, PERF_NULL_);
+    if (s->head.state == PERF_STREAM_ON_)
+        s->head.flush(r, &s->head, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
         if (s->process != PERF_GET_(&r->process))

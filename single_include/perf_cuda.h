@@ -4398,7 +4398,7 @@ public:
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_, PERF_COUNTERS_  a loop in r->results
+ *   perf_loop_  a loop in r->results
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
  */
@@ -4540,7 +4540,8 @@ typedef struct perf_loop_ {
     size_t             samples;         /* of each                                                */
     int                threads;         /* that measured it at once; 0: one                       */
     int                round;           /* of --repeat, from 0: a later one is no other loop      */
-    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
+    char               counter[PERF_COUNTERS_ + 1][40]; /* names of perf_bench_counter, "" ends   */
+                                                        /* them                                   */
     double             value[PERF_COUNTERS_];
 } perf_loop_;
 
@@ -9813,7 +9814,7 @@ PERF_FN perf_status perf_error(void);
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
- *   perf_ring_dropped_  events that are gone; perf_stream_flush_  writes one ring (lock held)
+ *   perf_ring_dropped_  events that are gone
  *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
  *   perf_member_ours_  a child of this process
  *   perf_image_pin_  is never unloaded
@@ -13520,7 +13521,7 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
 {
     int i;
 
-    for (i = 0; i < PERF_COUNTERS_ && loop->counter[i][0]; i++) {
+    for (i = 0; loop->counter[i][0]; i++) {
         perf_put_(o, some++ ? ", " : "    ");
         (void)perf_put_cut_(o, loop->counter[i], 40);
         perf_put_number_(o, " ", loop->value[i], perf_value_decimals_(loop->value[i]));
@@ -16645,15 +16646,16 @@ PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
 PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
 {
-    perf_out_ out;
-    int       i = 0;
+    const size_t room = sizeof loop->value / sizeof *loop->value;
+    perf_out_    out;
+    size_t       i = 0;
 
     if (!name || !*name)
         name = "(unnamed)";
-    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
+    while (loop->counter[i][0] &&
            PERF_LIBC_(strncmp)(loop->counter[i], name, sizeof loop->counter[i] - 1))
         i++;
-    if (i == PERF_COUNTERS_ || PERF_ACQ_(&loop->done))
+    if (i == room || PERF_ACQ_(&loop->done))
         return PERF_NULL_;
     out = perf_out_open_(loop->counter[i], sizeof loop->counter[i]);
     perf_put_(&out, name);
@@ -19264,15 +19266,15 @@ PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *
     perf_loop_              *loop = &k->state->loop;
     char                     title[sizeof loop->counter[0]];
     perf_out_                o = perf_out_open_(title, sizeof title);
-    int                      i = 0;
+    const size_t             room = sizeof loop->value / sizeof *loop->value;
+    size_t                   i = 0;
 
     perf_put_(&o, name);
     if (k->arms > 1)
         perf_put_(&o, arms[arm]);
-    while (i < PERF_COUNTERS_ && loop->counter[i][0] &&
-           PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
+    while (loop->counter[i][0] && PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
         i++;
-    if (i == PERF_COUNTERS_ || loop->counter[i][0] || perf_is_nan_(value))
+    if (i == room || loop->counter[i][0] || perf_is_nan_(value))
         return;
     PERF_LIBC_(memcpy)(loop->counter[i], title, sizeof title);
     loop->value[i] = value;
@@ -22184,7 +22186,7 @@ PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *
     if (own->counter[0][0]) {
         json->line = 1;
         perf_member_open_(json, "counters", '{');
-        for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++)
+        for (i = 0; own->counter[i][0]; i++)
             perf_member_real_(json, own->counter[i], own->value[i]);
         perf_member_close_(json, '}');
     }
@@ -24651,7 +24653,7 @@ PERF_COLD_FN_ void perf_put_google_counters_(perf_writer_ *json, const perf_arm_
     const perf_loop_ *own = arm->loop->own;
     int               i;
 
-    for (i = 0; own && i < PERF_COUNTERS_ && own->counter[i][0]; i++)
+    for (i = 0; own && own->counter[i][0]; i++)
         if (perf_is_finite_(own->value[i]))
             perf_member_real_(json, own->counter[i], own->value[i]);
 }
@@ -24856,7 +24858,7 @@ PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *out, const perf_arm_ *arm, doubl
         perf_put_go_value_(out, arm->bytes / ns * 1e3, "MB/s");
     if (arm->items > 0.0)
         perf_put_go_value_(out, arm->items / ns * 1e9, "items/s");
-    for (i = 0; own && i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
+    for (i = 0; own && own->counter[i][0]; i++) {
         if (!perf_is_finite_(own->value[i]))
             continue;
         perf_put_go_value_(out, own->value[i], "");
@@ -26188,7 +26190,7 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
     const size_t      count = hand->state->arm->count;
     int               i;
 
-    for (i = 0; i < PERF_COUNTERS_ && own->counter[i][0]; i++) {
+    for (i = 0; own->counter[i][0]; i++) {
         double *counter = perf_told_place_(&all->loop, own->counter[i]);
         if (counter)
             *counter += own->value[i];
@@ -28857,7 +28859,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         perf_unlock_(r);
         return PERF_ESTATE;
     }
-    (void)perf_stream_flush_(r, PERF_NULL_);
+    if (s->head.state == PERF_STREAM_ON_)
+        s->head.flush(r, &s->head, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
         if (s->process != PERF_GET_(&r->process))
@@ -37976,7 +37979,7 @@ PERF_BEGIN_DECLS
  *   perf_activity_start_, perf_activity_asked_                  starts a source, or as asked
  *   perf_activity_seen_                                         what is kept, NULL: nothing
  *   perf_activity_launched_, perf_activity_returned_            a launch begins, has returned
- *   perf_activity_name_of_, perf_activity_copy_name_            ids of names
+ *   perf_activity_name_of_                                      the id of a kernel's name
  *   perf_activity_book_                                         takes one record, under its lock
  *   perf_activity_says_                                         why a source does not run        */
 
@@ -38434,11 +38437,13 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activ
            w->start - now + most < 2 * most;
 }
 
-/* Adds a record to all that is kept. */
+/* Adds a record to all that is kept; a kernel's has its name. */
 PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_row_ *row;
 
+    if (w->what != PERF_ACTIVITY_KERNEL_)
+        w->name = perf_activity_copy_name_(w->what);
     if (!perf_activity_timed_(g, w)) {
         g->untimed++;
         return;
@@ -39025,7 +39030,6 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
     w.correlation = copy->correlation;
     if (w.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
         w.correlation = copy->peer_correlation;
-    w.name = perf_activity_copy_name_(w.what);
     perf_activity_book_(g, &w);
 }
 
@@ -39448,7 +39452,6 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *pa
     w.device = perf_rocprofiler_device_(perf_rocprofiler_of_(g), w.what == PERF_ACTIVITY_OUT_
                                                                      ? copy->from : copy->to);
     w.correlation = PERF_CAST_(uint32_t, copy->correlation);
-    w.name = perf_activity_copy_name_(w.what);
     perf_activity_book_(g, &w);
 }
 
