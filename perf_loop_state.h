@@ -51,6 +51,7 @@ enum { PERF_RACE_MOST_ = 64,            /* variants                             
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_loop_arm_ {
     uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
     uint64_t      runs;                 /* iterations so far                                      */
     double        fastest;              /* of the readings at this batch, ns a slice              */
     double        first_ns;
@@ -78,19 +79,28 @@ typedef struct perf_loop_arm_ {
 
 struct perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_loop.h); a device's loop has an engine
- * of its own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
+ * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
  *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
  *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
  *           `now` is the wall's clock, read before anything else
  *   want    ns that a slice should last at least
  *   grown   all batches are found; 0: the loop ends with s->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
  * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
 typedef struct perf_filling_ {
     void   (*begin)(struct perf_loop_state_ *s, int arm);
     int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
     double (*want)(const struct perf_loop_state_ *s);
     int    (*grown)(struct perf_loop_state_ *s);
+    int    (*warm)(struct perf_loop_state_ *s, int late);
+    int    (*keep)(struct perf_loop_state_ *s);
+    double beside;
 } perf_filling_;
 
 /* A loop of any kind. */
@@ -145,8 +155,10 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
+ * that are thrown away, samples, what comes after them. */
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
 PERF_END_DECLS
 

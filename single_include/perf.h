@@ -9185,6 +9185,7 @@ enum { PERF_RACE_MOST_ = 64,            /* variants                             
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_loop_arm_ {
     uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
     uint64_t      runs;                 /* iterations so far                                      */
     double        fastest;              /* of the readings at this batch, ns a slice              */
     double        first_ns;
@@ -9212,19 +9213,28 @@ typedef struct perf_loop_arm_ {
 
 struct perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_loop.h); a device's loop has an engine
- * of its own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
+ * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
  *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
  *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
  *           `now` is the wall's clock, read before anything else
  *   want    ns that a slice should last at least
  *   grown   all batches are found; 0: the loop ends with s->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
  * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
 typedef struct perf_filling_ {
     void   (*begin)(struct perf_loop_state_ *s, int arm);
     int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
     double (*want)(const struct perf_loop_state_ *s);
     int    (*grown)(struct perf_loop_state_ *s);
+    int    (*warm)(struct perf_loop_state_ *s, int late);
+    int    (*keep)(struct perf_loop_state_ *s);
+    double beside;
 } perf_filling_;
 
 /* A loop of any kind. */
@@ -9279,8 +9289,10 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
+ * that are thrown away, samples, what comes after them. */
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
 PERF_END_DECLS
 
@@ -15531,7 +15543,7 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
- *   perf_race_bet_          one more round is in the arms: the bets of `ask`, in arm[i].seq[]
+ *   perf_loop_enough_       the stop rule of its kind: one more round is in the arms; 1: stop
  *   perf_race_decide_       the verdict on variant i after n rounds, with nothing held against it
  */
 
@@ -15789,7 +15801,8 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
 PERF_FN const perf_filling_ *perf_host_filling_(void)
 {
     static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_};
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_,
+                                       PERF_LONG_BESIDE_};
 
     return &host;
 }
@@ -16052,25 +16065,40 @@ PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
     return perf_most_(perf_least_(want / slowest, most), least);
 }
 
+/* 1: the batch is as large as it may be. */
+PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
+{
+    return arm->most && arm->batch >= arm->most;
+}
+
+PERF_COLD_FN_ void perf_loop_enlarge_(perf_loop_arm_ *arm, double factor)
+{
+    arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+    if (perf_loop_is_full_(arm))
+        arm->batch = arm->most;
+}
+
 /* All arms without a batch have been read at a common one.  It grows until enough readings in a row
  * are long enough.  Arms within a factor of four share their batch: two that walk the same memory
- * then stand at the same place.  0: there is no body.                                            */
+ * then stand at the same place.  What has a limit soon grows, late or not.  0: there is no body. */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     const double    full = PERF_LOOP_FULL_ * want;
     perf_loop_arm_ *arm = &s->arm[s->order[0]];
     double          slowest = 0.0, factor;
-    int             i, enough;
+    int             i, enough, all_full = 1;
 
     for (i = s->running; i--;)
         if (!s->arm[s->order[i]].steady) {
             arm = &s->arm[s->order[i]];
             s->at = i;
             slowest = perf_most_(arm->fastest, slowest);
+            all_full &= perf_loop_is_full_(arm);
         }
     if (perf_loop_empty_(s, arm->batch, slowest))
         return 0;
-    enough = slowest >= full || late;
+    late = late && !arm->most;
+    enough = slowest >= full || late || all_full;
     if (enough && !late && arm->readings < perf_loop_readings_needed_(s, arm->batch, slowest))
         return 1;
     factor = perf_loop_growth_(want, slowest);
@@ -16078,12 +16106,12 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
         arm = &s->arm[s->order[s->at]];
         if (arm->steady)
             continue;
-        arm->steady = enough && (late || PERF_LONG_BESIDE_ * arm->fastest >= slowest ||
-                               arm->fastest >= full);
+        arm->steady = enough && (late || s->fill->beside * arm->fastest >= slowest ||
+                                 arm->fastest >= full || perf_loop_is_full_(arm));
         if (!arm->steady)
             arm->readings = 0;
         if (!enough)
-            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+            perf_loop_enlarge_(arm, factor);
     }
     return 1;
 }
@@ -16217,8 +16245,9 @@ PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
 PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
 {
     const perf_loop_arm_ *arm = &s->arm[v];
-    const int             after_long = s->last != v &&
-                                       s->arm[s->last].fastest > PERF_LONG_BESIDE_ * arm->fastest;
+    const double          beside = s->fill->beside;
+    const int             after_long = beside > 0.0 && s->last != v &&
+                                       s->arm[s->last].fastest > beside * arm->fastest;
     double                slices;
 
     if (s->phase < PERF_LOOP_WARM_)
@@ -16245,6 +16274,8 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
     if (s->opts.before)
         s->opts.before(s->opts.user, v);
     s->fill->begin(s, v);
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
     return 64 * s->arm[v].batch + PERF_CAST_(uint64_t, v);
 }
 
@@ -16297,11 +16328,26 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_loop_arm_ *ar
     arm->first_ns = arm->fastest = arm->pending[0] = s->timer.ns[PERF_BY_WALL_];
     if (++s->at < s->running)
         return 0;
+    if (s->fill->warm) {
+        s->phase = PERF_LOOP_HEAT_;
+        perf_loop_shuffle_(s);
+        return 0;
+    }
     if (late && s->variants > 1)
         return 1;
     if (!perf_loop_cold_(s))
         (void)perf_loop_stop_(s, s->status);
     return 0;
+}
+
+/* A run before batches are looked for has ended. */
+PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *s, int late)
+{
+    if (++s->at < s->running)
+        return;
+    if (s->fill->warm(s, late))
+        s->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(s);
 }
 
 /* A reading at a batch that may be too small has ended. */
@@ -16391,7 +16437,7 @@ PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
     if (s->counted)
         next = s->counted(s);
     if (!next)
-        return perf_loop_stop_(s, PERF_OK);
+        return perf_loop_stop_(s, s->status);
     return next;
 }
 
@@ -16410,6 +16456,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     arm = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = s->fill->end(s, s->order[s->at], now);
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
     if (perf_loop_no_clock_(s, now))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->leads_left) {
@@ -16428,6 +16476,9 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     case PERF_LOOP_COLD_:
         complete = perf_loop_first_ended_(s, arm, late);
         break;
+    case PERF_LOOP_HEAT_:
+        perf_loop_heated_(s, late);
+        break;
     case PERF_LOOP_GROW_:
         perf_loop_reading_ended_(s, arm, now, late);
         break;
@@ -16440,7 +16491,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     if (s->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
-        perf_loop_file_round_(s);
+        if (!s->fill->keep || s->fill->keep(s))
+            perf_loop_file_round_(s);
         if (s->round(s, now))
             return perf_loop_count_(s);
         if (s->phase == PERF_LOOP_SAMPLE_)
@@ -17414,6 +17466,14 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
         return 1;
     perf_race_draw_lead_(s, now);
     return 0;
+}
+
+/* The stop rule of a loop of so many arms. */
+PERF_COLD_FN_ int perf_loop_enough_(perf_loop_state_ *s, uint64_t now)
+{
+    if (s->variants == 1)
+        return perf_bench_enough_(s, now);
+    return perf_race_round_(s, now);
 }
 
 /* Only that variant runs; below 0: all do, and every report notes a number that is too high. */

@@ -9191,6 +9191,7 @@ enum { PERF_RACE_MOST_ = 64,            /* variants                             
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_loop_arm_ {
     uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
     uint64_t      runs;                 /* iterations so far                                      */
     double        fastest;              /* of the readings at this batch, ns a slice              */
     double        first_ns;
@@ -9218,19 +9219,28 @@ typedef struct perf_loop_arm_ {
 
 struct perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_loop.h); a device's loop has an engine
- * of its own (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
+ * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
  *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
  *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
  *           `now` is the wall's clock, read before anything else
  *   want    ns that a slice should last at least
  *   grown   all batches are found; 0: the loop ends with s->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
  * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
 typedef struct perf_filling_ {
     void   (*begin)(struct perf_loop_state_ *s, int arm);
     int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
     double (*want)(const struct perf_loop_state_ *s);
     int    (*grown)(struct perf_loop_state_ *s);
+    int    (*warm)(struct perf_loop_state_ *s, int late);
+    int    (*keep)(struct perf_loop_state_ *s);
+    double beside;
 } perf_filling_;
 
 /* A loop of any kind. */
@@ -9285,8 +9295,10 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
+ * that are thrown away, samples, what comes after them. */
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
 PERF_END_DECLS
 
@@ -15537,7 +15549,7 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
- *   perf_race_bet_          one more round is in the arms: the bets of `ask`, in arm[i].seq[]
+ *   perf_loop_enough_       the stop rule of its kind: one more round is in the arms; 1: stop
  *   perf_race_decide_       the verdict on variant i after n rounds, with nothing held against it
  */
 
@@ -15795,7 +15807,8 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
 PERF_FN const perf_filling_ *perf_host_filling_(void)
 {
     static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_};
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_,
+                                       PERF_LONG_BESIDE_};
 
     return &host;
 }
@@ -16058,25 +16071,40 @@ PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
     return perf_most_(perf_least_(want / slowest, most), least);
 }
 
+/* 1: the batch is as large as it may be. */
+PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
+{
+    return arm->most && arm->batch >= arm->most;
+}
+
+PERF_COLD_FN_ void perf_loop_enlarge_(perf_loop_arm_ *arm, double factor)
+{
+    arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+    if (perf_loop_is_full_(arm))
+        arm->batch = arm->most;
+}
+
 /* All arms without a batch have been read at a common one.  It grows until enough readings in a row
  * are long enough.  Arms within a factor of four share their batch: two that walk the same memory
- * then stand at the same place.  0: there is no body.                                            */
+ * then stand at the same place.  What has a limit soon grows, late or not.  0: there is no body. */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     const double    full = PERF_LOOP_FULL_ * want;
     perf_loop_arm_ *arm = &s->arm[s->order[0]];
     double          slowest = 0.0, factor;
-    int             i, enough;
+    int             i, enough, all_full = 1;
 
     for (i = s->running; i--;)
         if (!s->arm[s->order[i]].steady) {
             arm = &s->arm[s->order[i]];
             s->at = i;
             slowest = perf_most_(arm->fastest, slowest);
+            all_full &= perf_loop_is_full_(arm);
         }
     if (perf_loop_empty_(s, arm->batch, slowest))
         return 0;
-    enough = slowest >= full || late;
+    late = late && !arm->most;
+    enough = slowest >= full || late || all_full;
     if (enough && !late && arm->readings < perf_loop_readings_needed_(s, arm->batch, slowest))
         return 1;
     factor = perf_loop_growth_(want, slowest);
@@ -16084,12 +16112,12 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
         arm = &s->arm[s->order[s->at]];
         if (arm->steady)
             continue;
-        arm->steady = enough && (late || PERF_LONG_BESIDE_ * arm->fastest >= slowest ||
-                               arm->fastest >= full);
+        arm->steady = enough && (late || s->fill->beside * arm->fastest >= slowest ||
+                                 arm->fastest >= full || perf_loop_is_full_(arm));
         if (!arm->steady)
             arm->readings = 0;
         if (!enough)
-            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+            perf_loop_enlarge_(arm, factor);
     }
     return 1;
 }
@@ -16223,8 +16251,9 @@ PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
 PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
 {
     const perf_loop_arm_ *arm = &s->arm[v];
-    const int             after_long = s->last != v &&
-                                       s->arm[s->last].fastest > PERF_LONG_BESIDE_ * arm->fastest;
+    const double          beside = s->fill->beside;
+    const int             after_long = beside > 0.0 && s->last != v &&
+                                       s->arm[s->last].fastest > beside * arm->fastest;
     double                slices;
 
     if (s->phase < PERF_LOOP_WARM_)
@@ -16251,6 +16280,8 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
     if (s->opts.before)
         s->opts.before(s->opts.user, v);
     s->fill->begin(s, v);
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
     return 64 * s->arm[v].batch + PERF_CAST_(uint64_t, v);
 }
 
@@ -16303,11 +16334,26 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_loop_arm_ *ar
     arm->first_ns = arm->fastest = arm->pending[0] = s->timer.ns[PERF_BY_WALL_];
     if (++s->at < s->running)
         return 0;
+    if (s->fill->warm) {
+        s->phase = PERF_LOOP_HEAT_;
+        perf_loop_shuffle_(s);
+        return 0;
+    }
     if (late && s->variants > 1)
         return 1;
     if (!perf_loop_cold_(s))
         (void)perf_loop_stop_(s, s->status);
     return 0;
+}
+
+/* A run before batches are looked for has ended. */
+PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *s, int late)
+{
+    if (++s->at < s->running)
+        return;
+    if (s->fill->warm(s, late))
+        s->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(s);
 }
 
 /* A reading at a batch that may be too small has ended. */
@@ -16397,7 +16443,7 @@ PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
     if (s->counted)
         next = s->counted(s);
     if (!next)
-        return perf_loop_stop_(s, PERF_OK);
+        return perf_loop_stop_(s, s->status);
     return next;
 }
 
@@ -16416,6 +16462,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     arm = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = s->fill->end(s, s->order[s->at], now);
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
     if (perf_loop_no_clock_(s, now))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->leads_left) {
@@ -16434,6 +16482,9 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     case PERF_LOOP_COLD_:
         complete = perf_loop_first_ended_(s, arm, late);
         break;
+    case PERF_LOOP_HEAT_:
+        perf_loop_heated_(s, late);
+        break;
     case PERF_LOOP_GROW_:
         perf_loop_reading_ended_(s, arm, now, late);
         break;
@@ -16446,7 +16497,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     if (s->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
-        perf_loop_file_round_(s);
+        if (!s->fill->keep || s->fill->keep(s))
+            perf_loop_file_round_(s);
         if (s->round(s, now))
             return perf_loop_count_(s);
         if (s->phase == PERF_LOOP_SAMPLE_)
@@ -17420,6 +17472,14 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
         return 1;
     perf_race_draw_lead_(s, now);
     return 0;
+}
+
+/* The stop rule of a loop of so many arms. */
+PERF_COLD_FN_ int perf_loop_enough_(perf_loop_state_ *s, uint64_t now)
+{
+    if (s->variants == 1)
+        return perf_bench_enough_(s, now);
+    return perf_race_round_(s, now);
 }
 
 /* Only that variant runs; below 0: all do, and every report notes a number that is too high. */
@@ -35029,6 +35089,9 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
+#define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
+#define PERF_GPU_LEAST_PAIRS_  7
+#define PERF_GPU_DISCARDED_    2        /* rounds before the samples */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
@@ -35087,7 +35150,9 @@ typedef struct perf_gpu_word_ {         /* the gate: host memory that the device
 } perf_gpu_word_;
 
 typedef struct perf_gpu_energy_ {       /* by the host's clock */
-    uint64_t began, ended, rounds, round, asked, back;      /* began: as the first round was done */
+    uint64_t began, ended, rounds, asked, back;     /* began: as the first round was done */
+    uint64_t round;                     /* iterations of one */
+    int      done;                      /* 1: there were enough of them */
     uint64_t at[2];                     /* the first and the last step of the counter of joules, */
     double   unsure[2], joules[2];      /* up to so many ns sooner; what it then said */
     double   now, celsius, busy, readings;
@@ -35097,9 +35162,12 @@ typedef struct perf_gpu_arm_ {
     perf_loop_arm_  *arm;               /* of the loop's state: batch, runs, the times that count */
     perf_gpu_sample *sample;            /* all, in order */
     size_t           count;
-    uint64_t         most;              /* iterations a sample, at most */
+    uint64_t         queue;             /* iterations that the driver takes before it waits */
     uint64_t         plain;             /* batch without a graph */
+    uint64_t         doubted;           /* batch that shall be, while fewer launches show whether */
+    int              sure;              /* anything runs on the stream; 1: it does */
     int              launches;
+    int              timeouts;          /* of the gate, in a row */
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
@@ -35130,32 +35198,32 @@ typedef struct perf_gpu_loop_ {
     void            *module, *gate_kernel, *sweep_kernel;
     perf_gpu_word_  *word, own_word;
     uint64_t         word_address;
-    int              gate_off, timeouts_in_row;
+    int              gate_off;
     uint64_t         scratch, scratch_bytes;    /* what the sweep reads */
     int              on_stream;         /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
     int              opened;            /* 1 timed, 2 captured; 0: none is under way */
+    int              replayed;          /* 1: as a graph, without the body */
     int              variant;           /* the arm whose turn it is */
-    uint64_t         shown, host0;      /* its iterations; when the host began to enqueue them */
+    uint64_t         host0;             /* when the host began to enqueue it */
     perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
     double           idle;              /* ns that a slice shows at most with nothing in it */
 
     /* What comes next. */
-    int              phase, second;     /* second: slices of this round that have ended */
-    int              discard;           /* slices to throw away, before the samples */
-    int              probing;           /* 1: this slice has PERF_GPU_PROBES_ launches */
+    int              profiled;          /* bodies that ran for a profiler */
     uint32_t         useless;           /* why this round is */
     int              hot;               /* throttled rounds in a row */
     size_t           again;             /* rounds that were repeated */
     int              own_graph;         /* 1: nobody asked for a graph, but it takes one */
+    int              no_graph;          /* 1: there cannot be one */
     int              inside;            /* 1: the events are in the graph */
     int              spoilt;            /* 1: the graph under way lacks its first event */
 
     /* The warm-up: blocks of 5 ms that have to agree. */
     uint64_t         warm_began, block_began;
-    double           warm_limit;        /* ns that it may take */
-    double           block, block_before;       /* ns: the quickest slice of a block */
+    double           warm_ns;           /* of the round under way */
+    double           block, block_before;       /* ns: the quickest round of a block */
     uint32_t         mhz_before;        /* at the end of the block before */
     int              calm;              /* blocks in a row that agreed */
 
@@ -35165,9 +35233,6 @@ typedef struct perf_gpu_loop_ {
     double           quiet_ns;          /* what the question takes when it is quiet */
     int              elsewhere;         /* work was seen on other streams */
 } perf_gpu_loop_;
-
-enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GPU_CAPTURE_,
-       PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_ENERGY_, PERF_GPU_DONE_ };
 
 /* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
  * perf_gpu_error_text(), too.  After a shut-down nothing is called any more. */
@@ -35184,10 +35249,11 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
     if ((!ends && code != PERF_GPU_SHUT_DOWN) || s->down)
         return 0;
     s->down = code == PERF_GPU_SHUT_DOWN;
-    if (s->down || s->r.status == PERF_OK)
+    if (s->down || s->state->status == PERF_OK)
         perf_gpu_error_(d, "perf_gpu_bench", code);
-    if (s->r.status == PERF_OK)
-        s->r.status = PERF_EGPU;
+    if (s->state->status == PERF_OK)
+        s->state->status = PERF_EGPU;
+    s->state->phase = PERF_LOOP_DONE_;
     return 0;
 }
 #define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
@@ -35353,7 +35419,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     x->host_ns = perf_most_(perf_since_(s->host0, perf_now()), 0.0);  /* or it went back */
     s->opened = 0;
     if (!inside) {
-        if (s->phase == PERF_GPU_WARM_)
+        if (s->state->phase == PERF_LOOP_HEAT_)
             s->arm[s->variant].ahead += s->t->stream_query(s->stream) == PERF_GPU_NOT_READY;
         if (!perf_gpu_try_(s, s->t->event_record(s->event[1], s->stream)))
             return perf_gpu_let_go_(s);
@@ -35579,7 +35645,8 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
 
 PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *why)
 {
-    s->r.status = status;
+    s->state->status = status;
+    s->state->phase = PERF_LOOP_DONE_;
     s->why = why;
     return 0;
 }
@@ -35632,63 +35699,98 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 
 /* ---- energy ---- */
 
-/* A round is enqueued: waits for the one before it, so that the device never runs dry.  The counter
- * of joules moves 10 to 50 times a second: its rate is that from first to last step.  1: enough. */
+/* The counter of joules moves 10 to 50 times a second: its rate is that from first to last step. */
+PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *s, perf_gpu_energy_ *e, uint64_t now)
+{
+    const int    last = e->at[0] > 0;
+    const double joules = perf_gpu_meter_(s->t, s->device, 0);
+    double       heat, busy;
+
+    if (e->now > 0.0 && joules > e->now) {
+        e->at[last] = now;
+        e->unsure[last] = PERF_CAST_(double, now - e->asked);
+        e->joules[last] = joules;
+        heat = perf_gpu_meter_(s->t, s->device, 1);
+        busy = perf_gpu_meter_(s->t, s->device, 2);
+        if (heat < 1e3)
+            e->celsius = perf_most_(heat, e->celsius);
+        if (busy >= 0.0 && busy <= 100.0)
+            e->busy += (busy - e->busy) / ++e->readings;
+    }
+    e->now = joules;
+    e->asked = now;
+}
+
+/* A round is enqueued: waits for the one before it, so that it never runs dry.  1: enough. */
 PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     perf_gpu_energy_ *e = &a->energy;
-    const int         last = e->at[0] > 0;
-    uint64_t          t;
-    double            joules, heat, busy;
+    uint64_t          now;
 
     if (!a->exec)
-        a->arm->runs += s->shown;
+        a->arm->runs += e->round;
     if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
         (e->rounds++ && !perf_gpu_try_(s, s->t->event_sync(s->event[e->rounds & 1]))))
         return 1;
-    e->round = s->shown;
-    e->back |= (t = perf_now()) < e->ended;     /* the host's clock: then nothing can be told */
-    e->ended = t;
+    now = perf_now();
+    e->back |= now < e->ended;                  /* the host's clock: then nothing can be told */
+    e->ended = now;
     if (e->rounds <= 2)
-        e->began = t;
-    if (t - e->asked > 2000000) {               /* to ask takes the host up to 1 ms */
-        joules = perf_gpu_meter_(s->t, s->device, 0);
-        if (e->now > 0.0 && joules > e->now) {
-            e->at[last] = t;
-            e->unsure[last] = PERF_CAST_(double, t - e->asked);
-            e->joules[last] = joules;
-            heat = perf_gpu_meter_(s->t, s->device, 1);
-            busy = perf_gpu_meter_(s->t, s->device, 2);
-            if (heat < 1e3)
-                e->celsius = perf_most_(heat, e->celsius);
-            if (busy >= 0.0 && busy <= 100.0)
-                e->busy += (busy - e->busy) / ++e->readings;
-        }
-        e->now = joules;
-        e->asked = t;
-    }
-    return PERF_CAST_(double, t - e->began) >= s->r.opts.energy * 1e9 ||
-           (t == e->began && e->rounds > 1000);                         /* a clock that stands */
+        e->began = now;
+    if (now - e->asked > 2000000)               /* to ask takes the host up to 1 ms */
+        perf_gpu_energy_ask_(s, e, now);
+    return PERF_CAST_(double, now - e->began) >= s->r.opts.energy * 1e9 ||
+           (now == e->began && e->rounds > 1000);                       /* a clock that stands */
 }
 
-/* Iterations in a round of some 10 ms of the first arm, or the next; 0: not asked for, or done. */
-PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_gpu_loop_ *s)
+/* Iterations in a round of some 10 ms. */
+PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *a)
 {
-    const perf_gpu_arm_ *a;
-    uint64_t             n;
+    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (a->arm->fastest + 10e3));
 
-    if (s->phase == PERF_GPU_ENERGY_)
-        s->variant++;
-    else
-        s->variant = 0;
-    if (!(s->r.opts.energy > 0.0) || s->variant == s->state->variants || s->r.status != PERF_OK)
-        return 0;
-    s->phase = PERF_GPU_ENERGY_;
-    a = &s->arm[s->variant];
-    n = (1 + PERF_CAST_(uint64_t, 10e6 / (a->arm->fastest + 10e3))) * a->arm->batch;
-    if (!a->exec && n > a->most)
-        return a->most;
-    return n;
+    if (!a->exec && slices * a->arm->batch > a->queue)
+        return a->queue;
+    return slices * a->arm->batch;
+}
+
+/* A round as graphs; 0: an error. */
+PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a)
+{
+    uint64_t left = a->energy.round;
+
+    for (; left; left -= a->arm->batch)
+        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+            return 0;
+    return 1;
+}
+
+/* Another round of this arm, unless there were enough.  0: there were. */
+PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+{
+    if (!a->energy.round)
+        a->energy.round = perf_gpu_energy_size_(a);
+    else if (!a->energy.done)
+        a->energy.done = perf_gpu_energy_round_(s, a);
+    return !a->energy.done;
+}
+
+/* After the samples, arm by arm: 64 * iterations of the next round + the arm; 0: no more. */
+PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
+{
+    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_arm_  *a;
+    int             i;
+
+    for (i = 0; i < state->variants; i++) {
+        a = &s->arm[i];
+        while (state->status == PERF_OK && perf_gpu_energy_more_(s, a)) {
+            if (!a->exec)
+                return 64 * a->energy.round + PERF_CAST_(uint64_t, i);
+            if (!perf_gpu_energy_replay_(s, a))
+                return 0;
+        }
+    }
+    return 0;
 }
 
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *e)
@@ -35761,31 +35863,57 @@ PERF_FN int perf_gpu_agree_(double a, double b)
     return perf_fabs_(a - b) <= 0.02 * a;
 }
 
-/* A warm-up launch has ended.  1: enough.  A clock that reads the same twice may not have been
- * read anew: so the times of three blocks of 5 ms have to agree, and the clock with them.        */
-PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+/* Each body was launched once more.  A clock that reads the same twice may not have been read anew:
+ * so the times of three blocks of 5 ms have to agree, and the clock with them.                   */
+PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *s)
 {
-    uint64_t t = perf_now();
-    double   mhz = PERF_CAST_(double, s->now.sm_mhz);
-    int      least = perf_clamp_(s->r.opts.warmup, 3, s->r.opts.warmup + 3);
+    const uint64_t now = perf_now();
 
-    if (!(s->block > 0.0 && s->block <= s->now.ns))
-        s->block = s->now.ns;
-    if (t - s->block_began > 5000000) {
-        s->calm++;
-        if (!(s->block_before > 0.0) || !perf_gpu_agree_(s->block, s->block_before) ||
-            !perf_gpu_agree_(mhz, PERF_CAST_(double, s->mhz_before)))
-            s->calm = 0;
-        s->block_before = s->block;
-        s->mhz_before = s->now.sm_mhz;
-        s->block = 0.0;
-        s->block_began = t;
-    }
-    if (a->launches < least || s->arm[s->state->variants - 1].launches < least ||
-        s->arm[0].launches < least)
+    if (!(s->block > 0.0 && s->block <= s->warm_ns))
+        s->block = s->warm_ns;
+    s->warm_ns = 0.0;
+    if (now - s->block_began <= 5000000)
+        return;
+    s->calm++;
+    if (!(s->block_before > 0.0) || !perf_gpu_agree_(s->block, s->block_before) ||
+        !perf_gpu_agree_(PERF_CAST_(double, s->now.sm_mhz), PERF_CAST_(double, s->mhz_before)))
+        s->calm = 0;
+    s->block_before = s->block;
+    s->mhz_before = s->now.sm_mhz;
+    s->block = 0.0;
+    s->block_began = now;
+}
+
+/* 1: the clock of the device is steady, or it takes too long to become so. */
+PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *s, int late)
+{
+    const int      launches = s->arm[0].launches;
+    const uint64_t now = perf_now();
+    const int      stands = now == s->warm_began && launches > 10000;   /* the host's clock */
+
+    if (launches < 3 || (!late && launches < s->r.opts.warmup))
         return 0;
-    return s->calm > 1 || s->r.opts.warmup || (t == s->warm_began && a->launches > 10000) ||
-           PERF_CAST_(double, t - s->warm_began) > s->warm_limit;       /* a clock that stands */
+    return late || stands || s->calm > 1 || s->r.opts.warmup ||
+           PERF_CAST_(double, now - s->warm_began) > 0.25e9 * s->r.opts.max_seconds;
+}
+
+/* 1: enough of the warm-up, from now on there are batches. */
+PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
+{
+    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    int             i;
+
+    perf_gpu_calm_(s);
+    if (!perf_gpu_is_warm_(s, late))
+        return 0;
+    if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
+        s->r.warnings |= PERF_WARN_STREAM;
+    for (i = 0; i < state->variants; i++) {
+        state->arm[i].most = s->arm[i].queue;
+        if (s->r.opts.batch)
+            state->arm[i].batch = state->arm[i].most = PERF_CAST_(uint64_t, s->r.opts.batch);
+    }
+    return 1;
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
@@ -35794,52 +35922,57 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
-/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  0: no. */
-PERF_COLD_FN_ uint64_t perf_gpu_probed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+/* What a sample takes at least: so long that step and cost of the events are little of it. */
+PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *s)
+{
+    return perf_most_(s->r.quantum_ns, s->r.overhead_ns) / PERF_GPU_PERCENT_;
+}
+
+/* A slice counts as long enough at 0.7 of what is wanted. */
+PERF_COLD_FN_ double perf_device_want_(const perf_loop_state_ *state)
+{
+    return 1.5 * perf_gpu_least_ns_(PERF_CAST_(const perf_gpu_loop_ *, state->own));
+}
+
+/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  If not, the
+ * loop ends. */
+PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
     const double scatter = perf_least_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
-    s->probing = 0;
-    if (s->now.ns <= s->r.overhead_ns + scatter + 2.0 * s->r.quantum_ns) {
-        s->r.warnings |= PERF_WARN_STREAM;
-        return PERF_CAST_(uint64_t, perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_));
-    }
-    a->arm->steady = 1;
-    return a->arm->batch;
+    a->arm->batch = a->doubted;
+    a->doubted = 0;
+    a->sure = 1;
+    if (s->now.ns > s->r.overhead_ns + scatter + 2.0 * s->r.quantum_ns)
+        return;
+    s->r.warnings |= PERF_WARN_STREAM;
+    (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
 }
 
-/* Iterations of the arm's next slice, until a batch is long beside the step of the event clock. */
-PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+/* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
+PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
-    const double    want = perf_most_(s->r.quantum_ns, s->r.overhead_ns) / PERF_GPU_PERCENT_;
     perf_loop_arm_ *arm = a->arm;
-    double          grow = 32.0;
+    int             last;
 
-    if (s->probing)
-        return perf_gpu_probed_(s, a);
+    if (a->doubted) {
+        perf_gpu_probed_(s, a);
+        return 0;
+    }
     if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && arm->batch > 1) {
-        arm->batch = a->most = arm->batch / 2;  /* the driver's queue is full: fewer */
+        arm->batch = arm->most = a->queue = arm->batch / 2;     /* its queue is full: fewer */
         arm->readings = 0;
-        return arm->batch;
+        return 0;
     }
-    if (!arm->readings++ || s->now.ns < arm->fastest)
-        arm->fastest = s->now.ns;
-    if (s->r.opts.batch || arm->fastest >= 0.9 * want || arm->batch >= a->most || s->gate_off ||
-        (s->own_graph && arm->readings > 1)) {  /* what is in a graph is on no other stream */
-        s->probing = arm->readings > 1 && !s->own_graph && perf_gpu_is_idle_(s, arm->fastest);
-        arm->steady = arm->readings > 1 && !s->probing;
-        if (s->probing)
-            return PERF_GPU_PROBES_;            /* not sure: many short kernels show */
-        return arm->batch;
-    }
-    if (arm->fastest > 0.0)
-        grow = perf_most_(1.3, perf_least_(32.0, 1.1 * want / arm->fastest));
-    arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * grow) + 1;
-    if (arm->batch > a->most)
-        arm->batch = a->most;
-    arm->readings = 0;
-    return arm->batch;
+    if (s->gate_off || s->own_graph)            /* what is in a graph is on no other stream */
+        arm->most = arm->batch;
+    last = arm->batch >= arm->most || s->now.ns >= perf_gpu_least_ns_(s);
+    if (!last || a->sure || s->own_graph || !perf_gpu_is_idle_(s, s->now.ns))
+        return 1;
+    a->doubted = arm->batch;                    /* not sure: many short kernels show */
+    arm->batch = PERF_GPU_PROBES_;
+    return 0;
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
@@ -35859,18 +35992,6 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     return x->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
 }
 
-/* Iterations of a slice of the arm whose turn it is. */
-PERF_FN uint64_t perf_gpu_batch_(const perf_gpu_loop_ *s)
-{
-    return s->state->arm[s->variant].batch;
-}
-
-/* The other arm's turn; of a bench it stays the only one's. */
-PERF_FN void perf_gpu_take_turns_(perf_gpu_loop_ *s)
-{
-    s->variant = s->state->variants - 1 - s->variant;
-}
-
 /* The most samples of an arm. */
 PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
 {
@@ -35881,78 +36002,48 @@ PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
     return PERF_GPU_MOST_SAMPLES_;
 }
 
-/* The round that has ended counts or not, and is repeated or not: a throttled one until there were
- * too many in a row or half of the time is spent. */
-PERF_COLD_FN_ void perf_gpu_judge_round_(perf_gpu_loop_ *s, size_t most, double spent)
+/* How much of the time there is has passed. */
+PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_ *s)
 {
-    if (!(s->useless & PERF_GPU_SAMPLE_THROTTLED)) {
+    const double took = perf_since_(s->state->timer.began, perf_now());
+
+    return took / (s->r.opts.max_seconds * 1e9);
+}
+
+/* A sample of each arm was filed.  0: the round does not count, another one is taken: a throttled
+ * one until there were too many in a row or half of the time is spent.                           */
+PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
+{
+    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+
+    if (!(s->useless & PERF_GPU_SAMPLE_THROTTLED))
         s->hot = 0;
-        return;
-    }
-    s->hot++;
-    if (s->hot < PERF_GPU_HOT_IN_A_ROW_ && spent < 0.5)
-        s->again += s->again < most;
+    else if (++s->hot < PERF_GPU_HOT_IN_A_ROW_ && perf_gpu_spent_(s) < 0.5)
+        s->again += s->again < perf_gpu_most_samples_(s);
     else
         s->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    return !s->useless;
 }
 
-/* The round that has ended counts: its times go where those of all loops are.  Returns what the
- * bets answer.                                                                                   */
-PERF_COLD_FN_ perf_decision perf_gpu_file_round_(perf_gpu_loop_ *s)
+/* The stop rules are those of all loops, but for rounds that do not count: they end, too. */
+PERF_COLD_FN_ int perf_device_round_(perf_loop_state_ *state, uint64_t now)
 {
-    perf_loop_arm_ *arm;
-    int             i;
+    const perf_gpu_loop_ *s = PERF_CAST_(const perf_gpu_loop_ *, state->own);
+    const size_t          filed = s->arm[0].count, most = perf_gpu_most_samples_(s);
+    int                   stop;
 
-    for (i = 0; i < s->state->variants; i++) {
-        arm = &s->state->arm[i];
-        arm->ns[arm->count++] = s->arm[i].sample[s->arm[i].count - 1].ns;
-    }
-    if (!s->state->typical)
-        return PERF_INCONCLUSIVE;
-    perf_race_bet_(s->state);
-    return s->state->arm[1].seq[0].decision;
+    if (s->useless)
+        stop = perf_gpu_spent_(s) > 1.0;
+    else
+        stop = perf_loop_enough_(state, now);
+    if (state->variants == 2 && filed < PERF_GPU_LEAST_PAIRS_)
+        stop = 0;                               /* however slow they are */
+    if (state->variants == 1 && filed < PERF_GPU_LEAST_)
+        stop = 0;
+    return stop || filed >= most + s->again || (!state->arm[0].count && filed >= 30);
 }
 
-/* A sample of each arm was filed; spent: of the time there is.  1: no more. */
-PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, double spent)
-{
-    const perf_loop_arm_ *arm = &s->state->arm[0];
-    const size_t          most = perf_gpu_most_samples_(s), filed = s->arm[0].count;
-    perf_decision         d = PERF_INCONCLUSIVE;
-    perf_summary          sum;
-    size_t                least = 3;
-
-    if (s->state->variants == 2)
-        least = 7;
-    perf_gpu_judge_round_(s, most, spent);
-    if (!s->useless)
-        d = perf_gpu_file_round_(s);
-    if (filed >= most + s->again || (spent > 1 && filed >= least) || (!arm->count && filed >= 30))
-        return 1;
-    if (s->state->variants == 2)
-        return d != PERF_INCONCLUSIVE && arm->count >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
-    if (s->r.opts.samples || arm->count < s->state->look_at)
-        return 0;
-    s->state->look_at = arm->count + arm->count / 4;
-    sum = perf_summarize_series_(arm->ns, arm->count);
-    return sum.p50_high - sum.p50_low <= 2.0 * s->r.opts.rel_ci * sum.p50;
-}
-
-PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
-{
-    if (s->state->variants != 2)
-        return 0;
-    return PERF_CAST_(int, perf_random_(&s->state->coin) >> 63);
-}
-
-/* All arms are steady: on to the graph, or to the samples. */
-PERF_COLD_FN_ void perf_gpu_ready_(perf_gpu_loop_ *s)
-{
-    s->discard = 2 * s->state->variants;
-    s->second = 0;
-    s->phase = PERF_GPU_DISCARD_;
-    s->variant = perf_gpu_flip_(s);
-}
+/* ---- graphs ---- */
 
 PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *s)
 {
@@ -35965,9 +36056,8 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *s)
 }
 
 /* A body was captured; 0: it could not be. */
-PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
-    perf_gpu_arm_ *a = &s->arm[s->variant];
     void          *graph = PERF_NULL_;
     int            ok;
 
@@ -35982,6 +36072,15 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
     return ok;
 }
 
+/* The next rounds are thrown away. */
+PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_ *s)
+{
+    if (s->state->phase == PERF_LOOP_DONE_)
+        return;
+    s->state->phase = PERF_LOOP_WARM_;
+    s->state->left_to_warm = PERF_GPU_DISCARDED_;
+}
+
 PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
 {
     int i;
@@ -35991,137 +36090,147 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
         s->r.warnings |= PERF_WARN_NO_GRAPH;
     s->gate_off |= s->own_graph;
     s->own_graph = s->inside = 0;
+    s->no_graph = 1;
     for (i = 0; i < s->state->variants; i++)
         s->state->arm[i].batch = s->arm[i].plain;
-    perf_gpu_ready_(s);
+    perf_gpu_discard_(s);
 }
 
-/* On to the graphs.  more: launches in a graph follow each other closer, so it takes some more. */
-PERF_COLD_FN_ uint64_t perf_gpu_to_capture_(perf_gpu_loop_ *s, int more)
+/* The stream records the body of this slice into a graph; 0: it cannot. */
+PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *s)
 {
-    int i;
-
-    for (i = 0; i < s->state->variants; i++) {
-        s->arm[i].plain = s->state->arm[i].batch;
-        if (more)
-            s->state->arm[i].batch *= 3;
-        if (more && s->state->arm[i].batch > 900)
-            s->state->arm[i].batch = 1000;
-    }
-    s->phase = PERF_GPU_CAPTURE_;
-    s->variant = 0;
-    return s->state->arm[0].batch;
-}
-
-/* Each phase has a function that ends it: iterations of the next slice, 0: no more. */
-PERF_COLD_FN_ uint64_t perf_gpu_first_ended_(perf_gpu_loop_ *s, uint64_t now)
-{
-    s->state->arm[s->variant].first_ns = s->now.ns;
-    perf_gpu_take_turns_(s);
-    if (!s->arm[s->variant].launches)
-        return 1;
-    s->phase = PERF_GPU_WARM_;
-    s->warm_began = s->block_began = now;
-    s->warm_limit = 0.25e9 * s->r.opts.max_seconds;
+    if (!perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2)))
+        return 0;
+    s->opened = 2;
+    s->spoilt = 0;
+    if (s->inside)
+        s->spoilt = !perf_gpu_attempt_(s, s->t->event_record_flags(s->event[0], s->stream, 1));
     return 1;
 }
 
-PERF_COLD_FN_ uint64_t perf_gpu_warm_ended_(perf_gpu_loop_ *s, double spent)
+/* All batches are found.  Launches in a graph follow each other closer, so it takes some more. */
+PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 {
-    perf_gpu_arm_ *a = &s->arm[s->variant];
-    const int      late = spent > 1 && a->launches >= 3;
+    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    int             i, more = !s->r.opts.batch && s->r.opts.graph && !s->own_graph;
 
-    perf_gpu_take_turns_(s);
-    if (!perf_gpu_warm_(s, a) && !late)
-        return 1;
-    if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
-        s->r.warnings |= PERF_WARN_STREAM;
-    s->phase = PERF_GPU_GROW_;
-    s->variant = 0;
-    return s->state->arm[0].batch;
-}
-
-PERF_COLD_FN_ uint64_t perf_gpu_grow_ended_(perf_gpu_loop_ *s)
-{
-    perf_gpu_arm_ *a = &s->arm[s->variant];
-    const uint64_t n = perf_gpu_grow_(s, a);
-    const int      more = !s->r.opts.batch && s->r.opts.cache != PERF_GPU_COLD && !s->own_graph;
-
-    if (!n || !a->arm->steady)
-        return n;
-    if (s->variant < s->state->variants - 1)
-        return s->state->arm[++s->variant].batch;
-    if ((s->r.opts.graph || s->own_graph) && perf_gpu_can_graph_(s))
-        return perf_gpu_to_capture_(s, more);
-    if (s->r.opts.graph)
-        s->r.warnings |= PERF_WARN_NO_GRAPH;
-    perf_gpu_ready_(s);
-    return perf_gpu_batch_(s);
-}
-
-PERF_COLD_FN_ uint64_t perf_gpu_discard_ended_(perf_gpu_loop_ *s)
-{
-    perf_gpu_take_turns_(s);
-    if (--s->discard <= 0) {
-        s->phase = PERF_GPU_SAMPLE_;
-        s->variant = perf_gpu_flip_(s);
+    if (!perf_gpu_can_graph_(s)) {
+        if (s->r.opts.graph)
+            s->r.warnings |= PERF_WARN_NO_GRAPH;
+        s->no_graph = 1;
     }
-    return perf_gpu_batch_(s);
-}
-
-PERF_COLD_FN_ uint64_t perf_gpu_sample_ended_(perf_gpu_loop_ *s, double spent)
-{
-    const uint32_t useless = perf_gpu_file_(s, &s->arm[s->variant]);
-
-    if (!s->second)
-        s->useless = 0;
-    s->useless |= useless;
-    if (++s->second < s->state->variants) {
-        s->variant ^= 1;
-        return perf_gpu_batch_(s);
+    for (i = 0; i < state->variants; i++) {
+        s->arm[i].plain = state->arm[i].batch;
+        if (more && !s->no_graph)
+            state->arm[i].batch = PERF_CAST_(uint64_t, perf_least_(
+                3.0 * PERF_CAST_(double, state->arm[i].batch), 1000.0));
     }
-    if (perf_gpu_enough_(s, spent))
-        return perf_gpu_energy_next_(s);
-    s->second = 0;
-    s->variant = perf_gpu_flip_(s);
-    return perf_gpu_batch_(s);
+    return 1;
 }
 
-PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
-{
-    const uint64_t now = perf_now();
-    const double   took = PERF_CAST_(double, now - s->state->timer.began);
-    const double   spent = took / (s->r.opts.max_seconds * 1e9);
+/* ---- the filling of the loop: what a slice is ---- */
 
-    if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
-        return perf_gpu_to_capture_(s, 0);
-    switch (s->phase) {
-    case PERF_GPU_START_:
-        s->variant = perf_gpu_flip_(s);
-        s->phase = PERF_GPU_FIRST_;
+/* Begins a slice: with the body, or without it as a graph. */
+PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
+{
+    perf_gpu_loop_      *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    const perf_gpu_arm_ *a = &s->arm[variant];
+    const int            gated = state->phase >= PERF_LOOP_GROW_;
+    const int            flushes = s->r.opts.cache == PERF_GPU_COLD && s->r.flush_bytes > 0.0;
+    const int            wants_graph = (s->r.opts.graph || s->own_graph) && !s->no_graph;
+
+    s->variant = variant;
+    if (wants_graph && state->phase >= PERF_LOOP_WARM_ && !a->exec) {
+        if (perf_gpu_capture_(s))
+            return;
+        perf_gpu_no_graph_(s);
+    }
+    if (state->phase == PERF_LOOP_HEAT_)
+        perf_gpu_look_around_(s, 0);
+    if (!perf_gpu_slice_begin_(s, gated, gated && flushes && !a->doubted) || !a->exec)
+        return;
+    s->replayed = 1;
+    if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+        (void)perf_gpu_let_go_(s);
+}
+
+/* A body that waits for the device opens the gate by its limit each time: three times in a row, and
+ * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
+PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+{
+    const int ran_ahead = a->ahead > 1 && !a->exec && !s->gate_off;
+
+    a->timeouts++;
+    if (!(s->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || a->arm->batch != 1)
+        a->timeouts = 0;
+    if (a->timeouts < 3)
+        return;
+    if (!ran_ahead || s->no_graph || !perf_gpu_can_graph_(s)) {
+        s->gate_off = 1;
+        return;
+    }
+    s->own_graph = 1;
+    a->timeouts = 0;
+}
+
+/* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
+PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a, uint64_t now)
+{
+    switch (s->state->phase) {
+    case PERF_LOOP_COLD_:
+        s->warm_began = s->block_began = now;
         return 1;
-    case PERF_GPU_FIRST_:
-        return perf_gpu_first_ended_(s, now);
-    case PERF_GPU_WARM_:
-        return perf_gpu_warm_ended_(s, spent);
-    case PERF_GPU_GROW_:
-        return perf_gpu_grow_ended_(s);
-    case PERF_GPU_CAPTURE_:
-        if (!perf_gpu_captured_(s))
-            perf_gpu_no_graph_(s);
-        else if (++s->variant == s->state->variants)
-            perf_gpu_ready_(s);
-        return perf_gpu_batch_(s);
-    case PERF_GPU_DISCARD_:
-        return perf_gpu_discard_ended_(s);
-    case PERF_GPU_ENERGY_:
-        if (perf_gpu_energy_round_(s, &s->arm[s->variant]))
-            return perf_gpu_energy_next_(s);
-        return s->shown;
+    case PERF_LOOP_HEAT_:
+        perf_gpu_look_around_(s, 1);
+        s->warm_ns += s->now.ns;
+        return 1;
+    case PERF_LOOP_GROW_:
+        return perf_gpu_reading_(s, a);
     default:
-        return perf_gpu_sample_ended_(s, spent);
+        if (s->own_graph && !a->exec)
+            return 0;                           /* it begins anew as a graph */
     }
+    if (s->state->phase != PERF_LOOP_SAMPLE_)
+        return 1;
+    if (!s->state->at)
+        s->useless = 0;
+    s->useless |= perf_gpu_file_(s, a);
+    return 1;
 }
+
+PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
+{
+    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_arm_  *a = &s->arm[variant];
+
+    if (s->opened == 2) {
+        a->arm->runs += a->arm->batch;
+        if (!perf_gpu_captured_(s, a))
+            perf_gpu_no_graph_(s);
+        perf_gpu_discard_(s);
+        return 0;
+    }
+    if (!perf_gpu_slice_end_(s, 1))
+        return 0;
+    if (!a->exec)
+        a->arm->runs += a->arm->batch;
+    a->launches++;
+    perf_gpu_watch_gate_(s, a);
+    state->timer.ns[0] = s->now.ns;
+    state->timer.spent_ns += s->now.ns;
+    return perf_gpu_timed_(s, a, now);
+}
+
+PERF_FN const perf_filling_ *perf_device_filling_(void)
+{
+    static const perf_filling_ device = {perf_device_begin_, perf_device_end_,  perf_device_want_,
+                                         perf_device_grown_, perf_device_warm_, perf_device_keep_,
+                                         0.0};
+
+    return &device;
+}
+
+/* ---- turns ---- */
 
 /* The profiler that runs this program, if any, begins or ends to record. */
 PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
@@ -36148,120 +36257,33 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
 /* Each body once, with the device idle before and after. */
 PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
 {
+    const int variant = s->profiled++;
+
     if (!perf_gpu_try_(s, s->t->stream_sync(s->stream)))
         return 0;
     if (!s->profiling)
         perf_gpu_profiler_(s, 1);
-    s->variant = s->second++;
-    if (s->variant == s->state->variants) {
+    if (variant == s->state->variants) {
         perf_gpu_profiler_(s, 0);
         (void)perf_gpu_fail_(s, PERF_ENODATA, "the body ran once, for a profiler");
         return 0;
     }
-    s->state->arm[s->variant].runs = 1;
-    return 1;
+    s->state->arm[variant].runs = 1;
+    return 64 + PERF_CAST_(uint64_t, variant);
 }
 
-/* A body that waits for the device opens the gate by its limit each time: three times in a row, and
- * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
-PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a)
-{
-    const int ran_ahead = a->ahead > 1 && !a->exec && !s->gate_off;
-
-    s->timeouts_in_row++;
-    if (!(s->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || s->shown != 1)
-        s->timeouts_in_row = 0;
-    if (s->timeouts_in_row < 3)
-        return;
-    if (!ran_ahead || !perf_gpu_can_graph_(s)) {
-        s->gate_off = 1;
-        return;
-    }
-    s->own_graph = 1;
-    s->timeouts_in_row = 0;
-}
-
-/* Ends the slice that is under way, if one is; 0: an error. */
-PERF_COLD_FN_ int perf_gpu_finish_slice_(perf_gpu_loop_ *s)
-{
-    perf_gpu_arm_ *a = &s->arm[s->variant];
-
-    if (s->opened == 2)
-        a->arm->runs += s->shown;
-    if (s->opened != 1)
-        return 1;
-    if (!perf_gpu_slice_end_(s, 1))
-        return 0;
-    if (!a->exec)
-        a->arm->runs += s->shown;
-    a->launches++;
-    perf_gpu_watch_gate_(s, a);
-    if (s->phase == PERF_GPU_WARM_)
-        perf_gpu_look_around_(s, 1);
-    return 1;
-}
-
-/* The stream records the next body into a graph; 0: it cannot. */
-PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *s)
-{
-    if (!perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2)))
-        return 0;
-    s->opened = 2;
-    s->spoilt = 0;
-    if (s->inside)
-        s->spoilt = !perf_gpu_attempt_(s, s->t->event_record_flags(s->event[0], s->stream, 1));
-    return 1;
-}
-
-/* Launches the arm's graph, for `n` iterations while energy is measured, else once; 0: an error. */
-PERF_COLD_FN_ int perf_gpu_replay_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a, uint64_t n)
-{
-    do {
-        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
-            return perf_gpu_let_go_(s);
-        n -= a->arm->batch;
-    } while (s->phase == PERF_GPU_ENERGY_ && n);
-    return 1;
-}
-
-/* Ends the slice, begins the next: iterations of it, 0: no more. */
-PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
-{
-    const int      flushes = s->r.opts.cache == PERF_GPU_COLD && s->r.flush_bytes > 0.0;
-    perf_gpu_arm_ *a;
-    int            gated;
-
-    for (;;) {
-        if (!perf_gpu_finish_slice_(s))
-            return 0;
-        s->shown = perf_gpu_next_phase_(s);
-        if (!s->shown)
-            return 0;
-        if (s->phase == PERF_GPU_CAPTURE_) {
-            if (perf_gpu_capture_(s))
-                return s->shown;
-            perf_gpu_no_graph_(s);
-            s->shown = perf_gpu_batch_(s);
-        }
-        a = &s->arm[s->variant];
-        gated = s->phase >= PERF_GPU_GROW_;
-        if (s->phase == PERF_GPU_WARM_)
-            perf_gpu_look_around_(s, 0);
-        if (s->phase != PERF_GPU_ENERGY_ &&
-            !perf_gpu_slice_begin_(s, gated, gated && flushes && !s->probing))
-            return 0;
-        if (s->phase < PERF_GPU_DISCARD_ || !a->exec)
-            return s->shown;
-        if (!perf_gpu_replay_(s, a, s->shown))
-            return 0;
-    }
-}
-
+/* The next slice in which the body runs, 64 * iterations + variant; 0: there is none. */
 PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *s)
 {
+    uint64_t next;
+
     if (s->r.opts.profile)
         return perf_gpu_profile_(s);
-    return perf_gpu_advance_(s);
+    do {
+        s->replayed = 0;
+        next = perf_bench_engine_get_()->slice(s->state, s->state->variants);
+    } while (next && s->replayed);
+    return next;
 }
 
 /* 1: the body runs, as often and in the variant that `l` now says. */
@@ -36269,22 +36291,22 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 {
     perf_gpu_loop_   *s = l->state;
     perf_gpu_entered_ in;
-    uint64_t          n = 0;
+    uint64_t          next = 0;
 
     l->left = 0;
-    if (!s || s->phase == PERF_GPU_DONE_)
+    if (!s || s->state->phase == PERF_LOOP_DONE_)
         return 0;
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     s->waited = in.waited;
-    if (s->r.status == PERF_OK && !(s->host && s->host->status != PERF_OK))
-        n = perf_gpu_go_on_(s);
-    if (!n)
-        s->phase = PERF_GPU_DONE_;
+    if (s->state->status == PERF_OK && !(s->host && s->host->status != PERF_OK))
+        next = perf_gpu_go_on_(s);
+    if (!next)
+        s->state->phase = PERF_LOOP_DONE_;
     if (!s->down)
         perf_gpu_leave_(s->t, &in);
-    l->left = PERF_CAST_(int64_t, n) - (n != 0);
-    l->variant = s->variant;
-    return n != 0;
+    l->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
+    l->variant = PERF_CAST_(int, next & 63);
+    return next != 0;
 }
 
 /* ---- begin ---- */
@@ -36296,7 +36318,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
                                                   perf_loop_state_ *host)
 {
     const size_t      of_arms = PERF_CAST_(size_t, arms);
-    const size_t      own = sizeof(perf_gpu_loop_) + of_arms * room * sizeof(perf_gpu_sample);
+    const size_t      samples = room + 4;       /* of rounds that began anew as graphs */
+    const size_t      own = sizeof(perf_gpu_loop_) + of_arms * samples * sizeof(perf_gpu_sample);
     perf_loop_state_ *state = perf_loop_pages_(of_arms, room, own);
     perf_gpu_loop_   *s;
     int               i;
@@ -36311,14 +36334,21 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     s->word = &s->own_word;
     for (i = 0; i < arms; i++) {
         s->arm[i].arm = &state->arm[i];
-        s->arm[i].sample = PERF_PTR_(perf_gpu_sample *, s + 1) + PERF_CAST_(size_t, i) * room;
-        s->arm[i].most = PERF_GPU_MOST_BATCH_;
-        if (o->batch)
-            state->arm[i].batch = PERF_CAST_(uint64_t, o->batch);
+        s->arm[i].sample = PERF_PTR_(perf_gpu_sample *, s + 1) + PERF_CAST_(size_t, i) * samples;
+        s->arm[i].queue = PERF_GPU_MOST_BATCH_;
     }
+    state->loop.kind = arms;
     state->loop.pages = 0;
     state->loop.note = s->note;
+    state->fill = perf_device_filling_();
+    state->round = perf_device_round_;
+    if (o->energy > 0.0)
+        state->counted = perf_gpu_energy_next_;
+    state->opts.samples = o->samples;
+    state->opts.rel_ci = o->rel_ci;
+    state->opts.max_seconds = o->max_seconds;
     state->look_at = 30;
+    state->left_to_warm = PERF_GPU_DISCARDED_;
     state->timer.began = perf_now();
     state->timer.clocks = 1;
     if (!host && !o->profile)
@@ -36331,12 +36361,12 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 {
     perf_gpu_entered_ in;
 
-    s->phase = PERF_GPU_DONE_;
+    s->state->phase = PERF_LOOP_DONE_;
     s->t = perf_gpu_table();
     if (s->t)
         s->r.code = s->t->ctx_get(&s->ctx);
     if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
-        s->r.status = PERF_ENOGPU;              /* none current, or the driver was not started */
+        s->state->status = PERF_ENOGPU;         /* none current, or the driver was not started */
         return;
     }
     if (!perf_gpu_try_(s, s->r.code) || (PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx &&
@@ -36345,7 +36375,7 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
         return;
     s->waited = in.waited;
     if (s->r.opts.profile || perf_gpu_setup_(s))
-        s->phase = PERF_GPU_START_;
+        s->state->phase = PERF_LOOP_START_;
     if (!s->down)
         perf_gpu_leave_(s->t, &in);
     s->state->timer.began = perf_now();
@@ -36401,12 +36431,16 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
         o.seed = (s->state->timer.began ^ (perf_ticks() << 20)) | 1;
     s->ab_opts = o;
     s->state->ask.accept = o.accept;
+    s->state->ask.min_pairs = o.min_pairs;
+    s->state->ask.max_pairs = o.max_pairs;
+    s->state->ask.control = -1;                 /* the answer of few pairs is final */
+    s->state->ask.min_seconds = -1.0;
     s->state->coin = o.seed;
     s->state->typical = m == PERF_METRIC_PAIR;
     if (m >= PERF_METRIC_MEMORY || (s->state->typical && o.accept.rules > 1) ||
         perf_verdict_start_(&o.accept).status != PERF_OK) {
-        s->r.status = PERF_EINVAL;
-        s->phase = PERF_GPU_DONE_;
+        s->state->status = PERF_EINVAL;
+        s->state->phase = PERF_LOOP_DONE_;
         return s;
     }
     perf_gpu_ask_(s);
@@ -36565,6 +36599,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     double               step = r.quantum_ns / PERF_CAST_(double, a->arm->batch);
     size_t               i;
 
+    r.status = s->state->status;
     r.sample = a->sample;
     r.samples = a->count;
     r.batch = a->arm->batch;
@@ -36640,7 +36675,7 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
         return PERF_ENOMEM;
     if (!s || s->state->variants != arms || PERF_ACQ_(&s->state->loop.done))
         return PERF_ESTATE;
-    if (s->phase != PERF_GPU_DONE_)
+    if (s->state->phase != PERF_LOOP_DONE_)
         s->r.warnings |= PERF_WARN_STOPPED;
     return PERF_OK;
 }
@@ -36651,7 +36686,7 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
     perf_loop_state_ *h = s->host;
 
     perf_gpu_release_(s);
-    s->phase = PERF_GPU_DONE_;
+    s->state->phase = PERF_LOOP_DONE_;
     memcpy(s->note, text, sizeof s->note);
     perf_loop_done_(s->state, result);
     if (!h || h->status != PERF_OK)             /* perf_bench_fail() */
