@@ -780,13 +780,19 @@ PERF_FN void diag_share_device(const diag_found *f, double *share)
     share[DIAG_BY_OTHERS] = clearly ? held : 0;
 }
 
+/* Time in operators that no loader calls, ns. */
+PERF_FN int64_t diag_operators(const diag_found *f)
+{
+    return diag_span_either(&f->host, &f->data) - f->data.total;
+}
+
 /* Shares of the window where the trace has no device. */
 PERF_FN void diag_share_host(diag_found *f, double *share)
 {
     const double window = diag_window(f);
     const double talk = (double)(diag_span_either(&f->talk, &f->host) - f->host.total) / window;
     const double data = (double)f->data.total / window;
-    const double host = (double)f->host.total / window;
+    const double host = (double)diag_operators(f) / window;
 
     share[DIAG_BY_DATA] = data;
     share[DIAG_BY_HOST] = host;

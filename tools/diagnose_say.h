@@ -239,8 +239,8 @@ PERF_FN void diag_say_bound(FILE *out, const diag_found *f)
         diag_print_share(out, ", only copies ", (double)f->only_copy, window);
         diag_print_share(out, ", idles ", (double)f->idle, window);
     } else {
-        diag_print_share(out, "; no device in this trace; operators ", (double)f->host.total,
-                         window);
+        diag_print_share(out, "; no device in this trace; operators ",
+                         (double)diag_operators(f), window);
         diag_print_share(out, ", data ", (double)f->data.total, window);
         diag_print_share(out, ", neither ", (double)f->why[DIAG_WHY_CODE], window);
     }

@@ -137,11 +137,13 @@ typedef struct diag_raw {               /* an event as it stands in the file    
     diag_event e;
 } diag_raw;
 
-/* Up to release 1.11 PyTorch wrote its own annotations as operators. */
-PERF_FN int diag_is_old_note(const char *name)
+/* Operator or annotation: older releases write both alike. */
+PERF_FN diag_kind diag_kind_by_name(const char *name)
 {
-    return diag_starts(name, "ProfilerStep") || diag_starts(name, "Optimizer.") ||
-           diag_starts(name, "enumerate(DataLoader)");
+    if (diag_starts(name, "ProfilerStep") || diag_starts(name, "Optimizer.") ||
+        diag_starts(name, "enumerate(DataLoader)"))
+        return DIAG_NOTE;
+    return diag_has(name, "::|Backward") ? DIAG_OPERATOR : DIAG_NOTE;
 }
 
 /* What a category means: of Kineto, and of its older releases. */
@@ -164,10 +166,12 @@ PERF_FN diag_kind diag_kind_of(const diag_raw *raw)
     for (i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(raw->category, known[i].category) != 0)
             continue;
-        if (known[i].kind == DIAG_OPERATOR && diag_is_old_note(raw->name))
-            return DIAG_NOTE;
+        if (!strcmp(raw->category, "Operator") || diag_starts(raw->name, "ProfilerStep"))
+            return diag_kind_by_name(raw->name);
         return known[i].kind;
     }
+    if (!*raw->category && !strcmp(raw->process, "CPU functions"))
+        return diag_kind_by_name(raw->name);            /* PyTorch built without Kineto           */
     if (!strcmp(raw->category, "python_function") && diag_starts(raw->name, "nn.Module: "))
         return DIAG_MODULE;
     return DIAG_OTHER;

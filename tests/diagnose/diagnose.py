@@ -319,6 +319,16 @@ def names(c):
         t.add("Operator", "aten::addmm", HOST, i * 1000 + 20, 300)
     one = json.loads(c.status(0, "diagnose", t.save(c, "steps.json"), "--json", "-"))["traces"][0]
     c.check([o["name"] for o in one["operators"]] == ["aten::addmm"], f"a step is no operator: {one['operators']}")
+    events = []                         # a PyTorch without Kineto, as Debian's: an array, and no categories
+    for i in range(4):
+        for name, ts, dur in ((f"ProfilerStep#{i}", 0, 900), ("augment", 10, 500), ("aten::addmm", 600, 200)):
+            events.append({"name": name, "ph": "X", "ts": i * 900 + ts, "dur": dur, "tid": 1, "pid": "CPU functions",
+                           "args": {}})
+        events.append({**events[-1], "name": "enumerate(DataLoader)#x", "ts": i * 900 + 580, "dur": 10})
+        events.append({**events[-1], "name": "aten::stack"})
+    out = c.status(0, "diagnose", c.file("legacy.json", json.dumps(events)), has="bound by: host code")
+    c.check("operators 22.2 %, data 1.1 %, neither 76.7 %" in out, f"shares that add up: {out}")
+    c.check("4 steps (ProfilerStep): mean 900.0 us" in out and "where: augment: " in out, f"without Kineto: {out}")
     t = Trace()
     t.call("hipMemcpyWithStream", 0, 100)
     t.add("gpu_memcpy", "CopyHostToDevice", STREAM, 10, 80, correlation=t.link)
