@@ -1,4 +1,4 @@
-/* What if each run needs new input?  Prepare many inputs outside of the time. */
+/* What if each run needs new input?  Pause the clock while it is made. */
 #define PERF_MAIN 1
 #include "perf.h"
 #include <string.h>

@@ -578,6 +578,13 @@ run 0 ' 2 INCONCLUSIVE' --budget 0.03 --compare wild.json --accept 'no regressio
 for name in one two; do
     try "$name is marked" sh -c "grep '\"$name\"' wild.json | grep -q '\"level\":\"undecided\"'"
 done
+cat >marks.py <<'P'
+import json, sys
+schema = json.load(open(sys.argv[1]))["properties"]["benchmarks"]["items"]["properties"]["level"]["enum"]
+marks = {b["level"] for f in ("wild.json", "again.json") for b in json.load(open(f))["benchmarks"] if "level" in b}
+sys.exit(f"no such level in the schema: {marks - set(schema)}" if marks - set(schema) or not marks else 0)
+P
+try 'the schema knows each mark' python3 marks.py "$root/docs/perf_results.schema.json"
 run 0 '  one  .* 13  ' --budget 0.03 --compare wild.json --accept 'no regression beyond 1 %'
 cp before.json two.json
 SLOW=1 run 0 '^accepted: one is' --budget 0.03 --compare two.json --accept "$wide" --accept 'cycles no more than 300 % worse' \
