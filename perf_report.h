@@ -131,7 +131,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
     return 0;
 }
 
-/* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
+/* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
 PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
 {
     size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
@@ -615,8 +615,8 @@ PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_(o, ")\n");
 }
 
-/* What bounds the program, and which part of it is meant: perf_diagnosis.h says it of the unit that
- * repeats; without it the line of the GPU, or what the main thread's own waits show.             */
+/* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
+ * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
 PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
 {
     perf_registry_ *r = s->registry;
@@ -873,7 +873,7 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row, 
     perf_member_close_(json, '}');
 }
 
-/* A number that takes `width` columns, however long it has become a moment later. */
+/* A number in `width` columns, so that the text stays as long if the number grows meanwhile. */
 PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t x, int width)
 {
     perf_member_key_(json, key);
@@ -911,7 +911,7 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
     }
 }
 
-/* What durations from elsewhere say themselves: members of JSON, or lines below the table. */
+/* What other sources of durations add: members of JSON, or lines below the table. */
 PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
 {
     perf_source_ *source;
@@ -1181,7 +1181,7 @@ PERF_COLD_FN_ perf_view perf_view_asked_(const char *word)
     return PERF_VIEW_TABLE;
 }
 
-/* The stream of events is made by a header of its own: says so where that is missing. */
+/* Only perf_trace.h can write a stream of events: says so if no file includes it. */
 PERF_COLD_FN_ void perf_stream_missed_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
@@ -1192,8 +1192,8 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
                               "PERF_AT_EXIT 1\n");
 }
 
-/* Who forks before it has a scope of its own shall find what its children record, and nobody else
- * is to say that the variables were not heard.                                                   */
+/* The registry is there from the start: a program may fork before its first scope, and what the
+ * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
     perf_registry_ *r = PERF_NULL_;
@@ -1205,7 +1205,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
         PERF_SET_(&r->heard, 1u);
 }
 
-/* A report that was asked for by a slip of the pen does not come: says so. */
+/* A misspelt variable asks for no report: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {
     const char *name = "", *meant = "";

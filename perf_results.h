@@ -368,7 +368,7 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
 #define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
 
-/* The values of x, logs, that lie farther than `least` off; off[i]: how far.  0 where more do than
+/* How many of the values x, logs, lie farther than `least` off; off[i]: how far.  0 if more do than
  * may be left out.                                                                               */
 PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
 {
@@ -500,9 +500,9 @@ PERF_COLD_FN_ void perf_odd_figures_(perf_checking_ *check, const char *name, pe
 
 /* ---- checking: what entries share ---- */
 
-/* How far an entry strayed in this run: |change| over what `noise` times its standard deviation
- * stays below in two thirds of cases; and |change| over what a normal law stays below in half.  So
- * a typical one is 1, and its own standard deviation.                                            */
+/* How far an entry moved in this run.  noises: |change| over what its noise stays below in two
+ * thirds of cases, so 1 is typical.  size: the standard deviation of a normal law that has this
+ * |change| as its median.                                                                        */
 typedef struct perf_straying_ {
     double noises, size;
 } perf_straying_;
@@ -1056,9 +1056,9 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
     *last = time_s[high];
 }
 
-/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  Where
- * the newest runs were REJECTed there is none: what was a change then does not become the machine's
- * doing by waiting.                                                                              */
+/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  There
+ * is none if the newest runs were REJECTed: waiting must not turn a change of the program into one
+ * of the machine.                                                                                */
 PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
 {
     double time_s[PERF_READ_RUNS_ + 2], first, last, span, age;

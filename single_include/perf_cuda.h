@@ -14151,7 +14151,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
     return 0;
 }
 
-/* Is the name a slip of the pen for this word: do two letters in one place, or fewer, differ? */
+/* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
 PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
 {
     size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
@@ -14635,8 +14635,8 @@ PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_(o, ")\n");
 }
 
-/* What bounds the program, and which part of it is meant: perf_diagnosis.h says it of the unit that
- * repeats; without it the line of the GPU, or what the main thread's own waits show.             */
+/* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
+ * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
 PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
 {
     perf_registry_ *r = s->registry;
@@ -14893,7 +14893,7 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row, 
     perf_member_close_(json, '}');
 }
 
-/* A number that takes `width` columns, however long it has become a moment later. */
+/* A number in `width` columns, so that the text stays as long if the number grows meanwhile. */
 PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t x, int width)
 {
     perf_member_key_(json, key);
@@ -14931,7 +14931,7 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
     }
 }
 
-/* What durations from elsewhere say themselves: members of JSON, or lines below the table. */
+/* What other sources of durations add: members of JSON, or lines below the table. */
 PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
 {
     perf_source_ *source;
@@ -15201,7 +15201,7 @@ PERF_COLD_FN_ perf_view perf_view_asked_(const char *word)
     return PERF_VIEW_TABLE;
 }
 
-/* The stream of events is made by a header of its own: says so where that is missing. */
+/* Only perf_trace.h can write a stream of events: says so if no file includes it. */
 PERF_COLD_FN_ void perf_stream_missed_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
@@ -15212,8 +15212,8 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
                               "PERF_AT_EXIT 1\n");
 }
 
-/* Who forks before it has a scope of its own shall find what its children record, and nobody else
- * is to say that the variables were not heard.                                                   */
+/* The registry is there from the start: a program may fork before its first scope, and what the
+ * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
     perf_registry_ *r = PERF_NULL_;
@@ -15225,7 +15225,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
         PERF_SET_(&r->heard, 1u);
 }
 
-/* A report that was asked for by a slip of the pen does not come: says so. */
+/* A misspelt variable asks for no report: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {
     const char *name = "", *meant = "";
@@ -15557,8 +15557,8 @@ PERF_BEGIN_DECLS
 
 /* ---- timing a slice ---- */
 
-/* Returns 1, hidden from gcc, which takes who always calls a cold function for cold, too, up to the
- * user's loop.                                                                                   */
+/* Returns 1, but gcc cannot know that.  Else it would take callers of cold functions for cold, too,
+ * up to the user's loop.                                                                         */
 PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
@@ -15630,8 +15630,8 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 #endif
 }
 
-/* The cost of one reading and its smallest step, from 100 back-to-back readings.  If it moves by 1
- * at most in each, from as many as it takes to step twice, but no more than 10 million.          */
+/* The cost of one reading and its smallest step, from 100 back-to-back readings.  A clock that
+ * hardly moves in them is read until it has stepped twice, at most 10 million times.             */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
     uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t;
@@ -15753,8 +15753,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_loop_arm_ *arm)
     return 1;
 }
 
-/* The step of the clock.  Where the probe found none, or the least of several, some slices take no
- * time at all, and the shortest of the others is a step or two.                                  */
+/* The step of the clock.  The probe may have found none, or too small a one.  Then some slices take
+ * no time at all, and the shortest of the others takes a step or two.                            */
 PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 {
     if (t->coarse && t->tick_ns <= 1000.0)
@@ -15854,7 +15854,8 @@ PERF_FN void perf_timer_resume_(perf_timer_ *t)
 
 enum { PERF_PROBE_PAIRS_ = 32, PERF_PROBE_CHAIN_ = 24, PERF_PROBE_TRIES_ = 9 };
 
-/* ns a pair that 32 pairs show; each is followed by a chain of so many steps. */
+/* The ns that a pair of pause and resume costs, from 32 of them, each before a chain of `steps`
+ * multiplications; without `pairs` the chains alone.                                             */
 PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double *ns)
 {
     void (*volatile pause)(perf_timer_ *) = perf_timer_pause_;  /* called as a body calls it      */
@@ -15883,8 +15884,9 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double 
     }
 }
 
-/* What a pair costs, by each clock: between nothing, and between work that cannot overlap it.  The
- * lesser is taken off; the doubt is their difference and half of what tries differ by.           */
+/* What a pair of pause and resume costs by each clock: with nothing between pairs, and with work
+ * that cannot overlap them.  The smaller cost is subtracted.  The uncertainty is the difference of
+ * both, and half of what the tries differ by.                                                    */
 PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
 {
     perf_timer_ t = *real;
@@ -16133,8 +16135,8 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *s, int late)
     return s->fill->grown(s);
 }
 
-/* Each variant has run once.  If too few such rounds fit into the time, none of it goes into
- * finding a batch and warming up: the next runs are samples.                                     */
+/* Each variant has run once.  If too few such rounds fit into the time, the loop neither looks for
+ * a batch nor warms up: the next runs are samples.                                               */
 PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *s)
 {
     double all = 0.0;
@@ -16393,7 +16395,8 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
     perf_loop_shuffle_(s);
 }
 
-/* What a longer lead took an iteration beyond the slice after it. */
+/* How much longer an iteration took in a longer lead than in the slice after it, as a share of the
+ * latter: into `owed`.                                                                           */
 PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_arm_ *arm)
 {
     const double lead = perf_since_(arm->lead_began, arm->lead_ended);
@@ -16434,7 +16437,7 @@ PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
     s->longer_count += PERF_CAST_(size_t, s->longer);
 }
 
-/* The timed slices are over: those that count follow, if anybody asked. */
+/* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
 PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
 {
     uint64_t next = 0;
@@ -16806,7 +16809,7 @@ PERF_COLD_FN_ void perf_summary_widen_(perf_summary *s, double by)
     s->p50_high += by;
 }
 
-/* The intervals hold the step of a coarse clock and what pauses leave open. */
+/* Widens the intervals by the step of a coarse clock and by the uncertain cost of pauses. */
 PERF_COLD_FN_ void perf_bench_doubt_(const perf_loop_state_ *s, perf_result *r)
 {
     const double batch = PERF_CAST_(double, r->batch);
@@ -17047,7 +17050,7 @@ PERF_FN int perf_race_alike_(const perf_loop_state_ *s, double one, double other
     return (perf_rule_room_(rule, one) > 0.0) == (perf_rule_room_(rule, other) > 0.0);
 }
 
-/* The difference of two ratios that does not matter, this far from the threshold. */
+/* The largest difference of two ratios that does not matter this far from the threshold. */
 PERF_FN double perf_race_trifle_(double margin)
 {
     return perf_or_default_(0.25 * margin, PERF_TRIFLE_LEAST_, PERF_TRIFLE_MOST_,
@@ -17065,8 +17068,8 @@ PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, p
     return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
-/* 1: two medians give the same answer, and so does one as far beyond the second as that is beyond
- * the first, each by more than noise explains: their difference does not matter.                 */
+/* 1: the answer is the same at both medians, and as far beyond the second as that is beyond the
+ * first, by more than noise explains.  Then the difference of the medians does not matter.       */
 PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *s, perf_centre_ from,
                                           perf_centre_ to)
 {
@@ -17077,8 +17080,9 @@ PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *s, perf_centre
            perf_race_margin_(s, further) > 2.0 * PERF_SURE_ * to.error;
 }
 
-/* 1: the second of a pair is faster, whichever it is, so that the answer depends on how often each
- * began: the pairs that each began lie on two sides of the threshold, well apart.                */
+/* 1: the second of a pair is faster, whichever variant it is.  Then the answer depends on how often
+ * each began: the pairs that one began and those that the other began lie on two sides of the
+ * threshold, well apart.                                                                         */
 PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
 {
     perf_centre_ a, b;
@@ -17154,7 +17158,7 @@ enum {
     PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
 };
 
-/* 1: longer leads change the ratio.  To be lenient: only if it may reach the threshold. */
+/* 1: longer leads change the ratio.  `lenient`: only if that may change the answer. */
 PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int lenient)
 {
     const perf_centre_ usual = perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_);
@@ -17166,7 +17170,8 @@ PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int 
     return !lenient || !perf_race_beyond_doubt_(s, usual, longer);
 }
 
-/* What too few pairs mean: slow rounds, and loops that shall end at once, wait for no more. */
+/* What too few pairs mean.  Loops with slow rounds, and those that shall end at once, do not wait
+ * for more.                                                                                      */
 PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *s)
 {
     const int waits = s->ask.min_seconds > 0.0 && s->round_ns < PERF_ROUND_SLOW_NS_;
@@ -17204,8 +17209,8 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
     return perf_race_centre_(owed, n);
 }
 
-/* PERF_DEBT_: one of the two takes longer in its leads than in the slices after them, by what the
- * other has left it to do; were that added to the other's time, the answer would change.         */
+/* PERF_DEBT_: one variant takes longer in its leads than in the slices after them, because it does
+ * work that the other left.  If that time counted for the other, the answer would change.        */
 PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 {
     const double       at = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at, ratio = perf_exp_(at);
@@ -17383,7 +17388,7 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
     return open;
 }
 
-/* 1: some interval reaches the threshold, as it may be a pair behind the bets. */
+/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
 {
     int i, open = 0, by = perf_loop_by_(s);
@@ -17625,7 +17630,7 @@ PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, i
     return perf_objection_text_(objection);
 }
 
-/* 1: an answer would have needed no leads, but for a ratio that is another by far. */
+/* 1: the ratio in turns without leads is far from that of the verdict. */
 PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *s)
 {
     double apart;
@@ -17650,8 +17655,9 @@ PERF_COLD_FN_ double perf_slow_ones_(const double *x, size_t n, double median)
     return slow;
 }
 
-/* Where one arm has slow slices that the other has not (by three standard errors), and the means
- * or the p99 lie on the other side of the threshold than the answer, they stand beside it.       */
+/* Adds the ratio of means or p99 to an answer that it contradicts.  Then one arm has slow slices
+ * that the other has not (by three standard errors), and that ratio lies on the other side of the
+ * threshold.                                                                                     */
 PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdict *v)
 {
     const double      *x = perf_loop_times_(s, 0), *y = perf_loop_times_(s, i);
@@ -23129,7 +23135,7 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
 #define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
 
-/* The values of x, logs, that lie farther than `least` off; off[i]: how far.  0 where more do than
+/* How many of the values x, logs, lie farther than `least` off; off[i]: how far.  0 if more do than
  * may be left out.                                                                               */
 PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
 {
@@ -23261,9 +23267,9 @@ PERF_COLD_FN_ void perf_odd_figures_(perf_checking_ *check, const char *name, pe
 
 /* ---- checking: what entries share ---- */
 
-/* How far an entry strayed in this run: |change| over what `noise` times its standard deviation
- * stays below in two thirds of cases; and |change| over what a normal law stays below in half.  So
- * a typical one is 1, and its own standard deviation.                                            */
+/* How far an entry moved in this run.  noises: |change| over what its noise stays below in two
+ * thirds of cases, so 1 is typical.  size: the standard deviation of a normal law that has this
+ * |change| as its median.                                                                        */
 typedef struct perf_straying_ {
     double noises, size;
 } perf_straying_;
@@ -23817,9 +23823,9 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
     *last = time_s[high];
 }
 
-/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  Where
- * the newest runs were REJECTed there is none: what was a change then does not become the machine's
- * doing by waiting.                                                                              */
+/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  There
+ * is none if the newest runs were REJECTed: waiting must not turn a change of the program into one
+ * of the machine.                                                                                */
 PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
 {
     double time_s[PERF_READ_RUNS_ + 2], first, last, span, age;
