@@ -1595,7 +1595,7 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
     return first > second ? first : second;
 }
 
-/* Results to an open stream, which stays open. */
+/* Results to an open stream, which stays open; put NULL: our own JSON. */
 PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, const void *),
                                            const perf_results_opts *opts)
 {
@@ -1616,17 +1616,21 @@ PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, 
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
     const perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-    perf_export_row_         row = {PERF_NULL_, perf_put_own_, PERF_NULL_};
+    const int                to_screen = !strcmp(m->output, "-");
+    perf_export_row_         row;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (m->format)
-        row = perf_export_row_of_(format);
-    if (!strcmp(m->output, "-"))
-        return row.put ? perf_main_write_(stdout, row.put, &m->with) : PERF_EINVAL;
-    if (m->format)
+    if (!m->format && to_screen)
+        return perf_main_write_(stdout, PERF_NULL_, &m->with);
+    if (!m->format)
+        return perf_results_save(m->output, &m->with);
+    if (!to_screen)
         return perf_export_save(m->output, format, &m->with);
-    return perf_results_save(m->output, &m->with);
+    row = perf_export_row_of_(format);
+    if (!row.put)                               /* a page, for a file only                        */
+        return PERF_EINVAL;
+    return perf_main_write_(stdout, row.put, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */

@@ -1410,7 +1410,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
         perf_baseline_fail_(baseline, PERF_EINVAL, 0);
         return;
     }
-    now = perf_saving_make_(perf_put_own_, &opts->now, PERF_NULL_, &now_size, &status);
+    now = perf_saving_make_(PERF_NULL_, &opts->now, PERF_NULL_, &now_size, &status);
     if (!now) {
         perf_baseline_fail_(baseline, status, 0);
         return;

@@ -88,8 +88,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
  *                          value that is none, or of a pair that is not whole
  *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
- *                          status as perf_results_save
- *   perf_put_own_          such a writer: our own JSON
+ *                          NULL: that of our own JSON; status as perf_results_save
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
@@ -1846,8 +1845,8 @@ PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* What there is to write, as `put` writes it, with what is kept of `old`, if not NULL.  NULL:
- * *status says why.                                                                              */
+/* What there is to write, as `put` writes it (NULL: as our own JSON), with what is kept of `old`,
+ * if not NULL.  NULL: *status says why.                                                          */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
@@ -1866,14 +1865,16 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
-    if (saving.status == PERF_OK)
+    if (saving.status == PERF_OK && put)
         put(&out, &saving);
+    else if (saving.status == PERF_OK)
+        perf_put_own_(&out, &saving);
     if (held)
         perf_loops_let_(core);
     perf_saving_free_(&saving);
     if (*status == PERF_OK && out.failed)
         *status = PERF_ENOMEM;
-    if (*status == PERF_OK && put == perf_put_own_)
+    if (*status == PERF_OK && !put)
         *status = perf_text_refused_(out.p, out.len);
     if (*status == PERF_OK) {
         *len = out.len;
@@ -1941,7 +1942,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 {
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
+    return perf_saving_save_(path, PERF_NULL_, opts, PERF_NULL_, 0);
 }
 
 #if PERF_POSIX_FILES_
@@ -2009,7 +2010,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
     if (perf_is_damaged_(status))
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, perf_put_own_, opts, old, 1);
+        status = perf_saving_save_(path, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
     PERF_FREE(text);
     (void)perf_close_(folder);

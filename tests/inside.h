@@ -633,7 +633,7 @@ INSIDE_UNUSED static perf_status results_to(FILE *file, const perf_results_opts 
 
     if (!file)
         return PERF_EINVAL;
-    text = perf_saving_make_(perf_put_own_, opts, NULL, &len, &status);
+    text = perf_saving_make_(NULL, opts, NULL, &len, &status);
     if (text && !perf_out_write_(file, text, len, 0))
         status = PERF_EIO;
     free(text);
