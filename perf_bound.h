@@ -140,7 +140,7 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, per
         if (!PERF_KIND_HOST_(name->kind))
             continue;
         for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
-            self += perf_cell_self_(c);
+            self += perf_cell_ticks_(c).self;
         m->all += self;
         m->self[by] += self;
         if (by == PERF_BY_DATA && self > m->most) {

@@ -79,7 +79,8 @@ PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t, pe
         first = PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_SCOPE_ ? perf_kin_(t, id)
                                                  : PERF_CAST_(perf_cell_ *, PERF_NULL_);
         for (c = first; c; c = perf_kin_next_(c, first)) {
-            uint64_t total = perf_cell_total_(c), most = best ? perf_cell_total_(best) : 0;
+            const uint64_t total = perf_cell_ticks_(c).total;
+            const uint64_t most = best ? perf_cell_ticks_(best).total : 0;
             if (PERF_GET_(&c->count) >= PERF_UNIT_CALLS_ &&
                 (total > most || (best && total == most && c->depth < best->depth)))
                 best = c;
@@ -178,9 +179,9 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *cop
                 if (perf_tree_path_(k->tree, up) != k->unit)
                     continue;
                 if (up == c)
-                    total += PERF_CAST_(double, perf_cell_total_(c)) * k->tick;
+                    total += PERF_CAST_(double, perf_cell_ticks_(c).total) * k->tick;
                 if (kind != PERF_KIND_SCOPE_)
-                    waits += PERF_CAST_(double, perf_cell_self_(c)) * k->tick;
+                    waits += PERF_CAST_(double, perf_cell_ticks_(c).self) * k->tick;
             }
         }
         if (total > 0)

@@ -19,7 +19,7 @@ PERF_BEGIN_DECLS
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_  a kind in words
- *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
+ *   perf_kin_, perf_kin_next_, perf_ticks_, perf_cell_ticks_  a name's cells; their time         */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -38,27 +38,25 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-/* Recursive calls once; never less than what ran inside. */
-PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
+typedef struct perf_ticks_ {
+    uint64_t total;             /* recursive calls once; never less than what ran inside          */
+    uint64_t self;              /* without the scopes inside                                      */
+} perf_ticks_;
+
+/* The time of a cell, whose owner may be writing. */
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
 {
-    uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+    uint64_t    sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+    uint64_t    inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
+    perf_ticks_ t = PERF_ZERO;
 
-    if (sum <= again)
-        return 0;
-    return sum - again;
-}
-
-/* Without the scopes inside. */
-PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
-{
-    uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
-    uint64_t total = perf_cell_total_(c);
-
-    if (sum <= inside)
-        return 0;
-    if (sum - inside > total)
-        return total;
-    return sum - inside;
+    if (sum > again)
+        t.total = sum - again;
+    if (sum > inside)
+        t.self = sum - inside;
+    if (t.self > t.total)
+        t.self = t.total;
+    return t;
 }
 
 /* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
@@ -165,7 +163,8 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
 /* Adds one cell; its owner may be writing meanwhile. */
 PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
 {
-    uint64_t n = PERF_GET_(&c->count), x;
+    uint64_t    n = PERF_GET_(&c->count), x;
+    perf_ticks_ ticks;
 
     if (!n)
         return;
@@ -175,8 +174,9 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
         return;
     }
     row->sum += PERF_GET_(&c->sum);
-    row->total += perf_cell_total_(c);
-    row->self += perf_cell_self_(c);
+    ticks = perf_cell_ticks_(c);
+    row->total += ticks.total;
+    row->self += ticks.self;
     x = PERF_GET_(&c->of.calls.min);
     if (x < row->min || row->count == n)
         row->min = x;

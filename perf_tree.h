@@ -106,16 +106,17 @@ PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
 
 PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
 {
-    uint64_t calls = PERF_GET_(&c->count), total = perf_cell_total_(c);
-    uint32_t node = calls ? perf_tree_path_(tree, c) : 0;
+    const uint64_t    calls = PERF_GET_(&c->count);
+    const perf_ticks_ ticks = perf_cell_ticks_(c);
+    uint32_t          node = calls ? perf_tree_path_(tree, c) : 0;
 
     if (!node)
         return;
     tree->node[node].calls += calls;
-    tree->node[node].self += perf_cell_self_(c);
+    tree->node[node].self += ticks.self;
     tree->calls += calls;
     if (c->depth <= PERF_TREE_DEPTH_)           /* else its time is in that total already         */
-        tree->node[node].total += total;
+        tree->node[node].total += ticks.total;
 }
 
 /* The tree of all that was recorded since the start or the last reset; NULL without memory. */

@@ -12281,7 +12281,7 @@ PERF_BEGIN_DECLS
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_  a kind in words
- *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks    */
+ *   perf_kin_, perf_kin_next_, perf_ticks_, perf_cell_ticks_  a name's cells; their time         */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -12300,27 +12300,25 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-/* Recursive calls once; never less than what ran inside. */
-PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
+typedef struct perf_ticks_ {
+    uint64_t total;             /* recursive calls once; never less than what ran inside          */
+    uint64_t self;              /* without the scopes inside                                      */
+} perf_ticks_;
+
+/* The time of a cell, whose owner may be writing. */
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
 {
-    uint64_t sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+    uint64_t    sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+    uint64_t    inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
+    perf_ticks_ t = PERF_ZERO;
 
-    if (sum <= again)
-        return 0;
-    return sum - again;
-}
-
-/* Without the scopes inside. */
-PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
-{
-    uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
-    uint64_t total = perf_cell_total_(c);
-
-    if (sum <= inside)
-        return 0;
-    if (sum - inside > total)
-        return total;
-    return sum - inside;
+    if (sum > again)
+        t.total = sum - again;
+    if (sum > inside)
+        t.self = sum - inside;
+    if (t.self > t.total)
+        t.self = t.total;
+    return t;
 }
 
 /* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
@@ -12427,7 +12425,8 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
 /* Adds one cell; its owner may be writing meanwhile. */
 PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
 {
-    uint64_t n = PERF_GET_(&c->count), x;
+    uint64_t    n = PERF_GET_(&c->count), x;
+    perf_ticks_ ticks;
 
     if (!n)
         return;
@@ -12437,8 +12436,9 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
         return;
     }
     row->sum += PERF_GET_(&c->sum);
-    row->total += perf_cell_total_(c);
-    row->self += perf_cell_self_(c);
+    ticks = perf_cell_ticks_(c);
+    row->total += ticks.total;
+    row->self += ticks.self;
     x = PERF_GET_(&c->of.calls.min);
     if (x < row->min || row->count == n)
         row->min = x;
@@ -12699,7 +12699,7 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, per
         if (!PERF_KIND_HOST_(name->kind))
             continue;
         for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
-            self += perf_cell_self_(c);
+            self += perf_cell_ticks_(c).self;
         m->all += self;
         m->self[by] += self;
         if (by == PERF_BY_DATA && self > m->most) {
@@ -13928,16 +13928,17 @@ PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
 
 PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
 {
-    uint64_t calls = PERF_GET_(&c->count), total = perf_cell_total_(c);
-    uint32_t node = calls ? perf_tree_path_(tree, c) : 0;
+    const uint64_t    calls = PERF_GET_(&c->count);
+    const perf_ticks_ ticks = perf_cell_ticks_(c);
+    uint32_t          node = calls ? perf_tree_path_(tree, c) : 0;
 
     if (!node)
         return;
     tree->node[node].calls += calls;
-    tree->node[node].self += perf_cell_self_(c);
+    tree->node[node].self += ticks.self;
     tree->calls += calls;
     if (c->depth <= PERF_TREE_DEPTH_)           /* else its time is in that total already         */
-        tree->node[node].total += total;
+        tree->node[node].total += ticks.total;
 }
 
 /* The tree of all that was recorded since the start or the last reset; NULL without memory. */
@@ -20858,8 +20859,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
  *                          value that is none, or of a pair that is not whole
  *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
- *                          status as perf_results_save
- *   perf_put_own_          such a writer: our own JSON
+ *                          NULL: that of our own JSON; status as perf_results_save
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
@@ -22616,8 +22616,8 @@ PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* What there is to write, as `put` writes it, with what is kept of `old`, if not NULL.  NULL:
- * *status says why.                                                                              */
+/* What there is to write, as `put` writes it (NULL: as our own JSON), with what is kept of `old`,
+ * if not NULL.  NULL: *status says why.                                                          */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
@@ -22636,14 +22636,16 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
-    if (saving.status == PERF_OK)
+    if (saving.status == PERF_OK && put)
         put(&out, &saving);
+    else if (saving.status == PERF_OK)
+        perf_put_own_(&out, &saving);
     if (held)
         perf_loops_let_(core);
     perf_saving_free_(&saving);
     if (*status == PERF_OK && out.failed)
         *status = PERF_ENOMEM;
-    if (*status == PERF_OK && put == perf_put_own_)
+    if (*status == PERF_OK && !put)
         *status = perf_text_refused_(out.p, out.len);
     if (*status == PERF_OK) {
         *len = out.len;
@@ -22711,7 +22713,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 {
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    return perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
+    return perf_saving_save_(path, PERF_NULL_, opts, PERF_NULL_, 0);
 }
 
 #if PERF_POSIX_FILES_
@@ -22779,7 +22781,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
     if (perf_is_damaged_(status))
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, perf_put_own_, opts, old, 1);
+        status = perf_saving_save_(path, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
     PERF_FREE(text);
     (void)perf_close_(folder);
@@ -24177,7 +24179,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text,
         perf_baseline_fail_(baseline, PERF_EINVAL, 0);
         return;
     }
-    now = perf_saving_make_(perf_put_own_, &opts->now, PERF_NULL_, &now_size, &status);
+    now = perf_saving_make_(PERF_NULL_, &opts->now, PERF_NULL_, &now_size, &status);
     if (!now) {
         perf_baseline_fail_(baseline, status, 0);
         return;
@@ -26963,7 +26965,7 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
     return first > second ? first : second;
 }
 
-/* Results to an open stream, which stays open. */
+/* Results to an open stream, which stays open; put NULL: our own JSON. */
 PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, const void *),
                                            const perf_results_opts *opts)
 {
@@ -26984,17 +26986,21 @@ PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, 
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
     const perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-    perf_export_row_         row = {PERF_NULL_, perf_put_own_, PERF_NULL_};
+    const int                to_screen = !strcmp(m->output, "-");
+    perf_export_row_         row;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (m->format)
-        row = perf_export_row_of_(format);
-    if (!strcmp(m->output, "-"))
-        return row.put ? perf_main_write_(stdout, row.put, &m->with) : PERF_EINVAL;
-    if (m->format)
+    if (!m->format && to_screen)
+        return perf_main_write_(stdout, PERF_NULL_, &m->with);
+    if (!m->format)
+        return perf_results_save(m->output, &m->with);
+    if (!to_screen)
         return perf_export_save(m->output, format, &m->with);
-    return perf_results_save(m->output, &m->with);
+    row = perf_export_row_of_(format);
+    if (!row.put)                               /* a page, for a file only                        */
+        return PERF_EINVAL;
+    return perf_main_write_(stdout, row.put, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */
@@ -27235,7 +27241,8 @@ PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t, pe
         first = PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_SCOPE_ ? perf_kin_(t, id)
                                                  : PERF_CAST_(perf_cell_ *, PERF_NULL_);
         for (c = first; c; c = perf_kin_next_(c, first)) {
-            uint64_t total = perf_cell_total_(c), most = best ? perf_cell_total_(best) : 0;
+            const uint64_t total = perf_cell_ticks_(c).total;
+            const uint64_t most = best ? perf_cell_ticks_(best).total : 0;
             if (PERF_GET_(&c->count) >= PERF_UNIT_CALLS_ &&
                 (total > most || (best && total == most && c->depth < best->depth)))
                 best = c;
@@ -27334,9 +27341,9 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *cop
                 if (perf_tree_path_(k->tree, up) != k->unit)
                     continue;
                 if (up == c)
-                    total += PERF_CAST_(double, perf_cell_total_(c)) * k->tick;
+                    total += PERF_CAST_(double, perf_cell_ticks_(c).total) * k->tick;
                 if (kind != PERF_KIND_SCOPE_)
-                    waits += PERF_CAST_(double, perf_cell_self_(c)) * k->tick;
+                    waits += PERF_CAST_(double, perf_cell_ticks_(c).self) * k->tick;
             }
         }
         if (total > 0)
