@@ -5,6 +5,7 @@ bytes, None, keys, dates) is equal or not: two that differ become 0 and NaN, whi
 takes.  Containers are walked: what lies at the same place is compared.
 """
 import array
+import enum
 import fractions
 import numbers as _numbers
 
@@ -39,8 +40,16 @@ def _plain(value):
         value = value.detach().cpu()
         if str(value.dtype) == "torch.bfloat16":                    # NumPy knows none
             value = value.float()
+        if str(getattr(value, "layout", "torch.strided")) != "torch.strided":
+            value = value.to_dense()
         return value.tolist()
-    if hasattr(value, "to_dict") and hasattr(value, "columns"):     # a table of pandas and its like
+    if hasattr(value, "iloc") and hasattr(value, "index"):          # pandas: two columns of one name are two
+        if not hasattr(value, "columns"):
+            return {"index": value.index.tolist(), "values": value.tolist()}
+        columns = list(value.columns)
+        cells = [value.iloc[:, i].tolist() for i in range(len(columns))]
+        return {"columns": columns, "index": value.index.tolist(), "values": cells}
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):     # a table of polars and its like
         return {str(name): list(value[name]) for name in value.columns}
     if hasattr(value, "tolist"):                                    # NumPy; a column of pandas
         return value.tolist()
@@ -67,12 +76,21 @@ def _number(pairs, a, b):
         pairs.number(a.imag, b.imag)
 
 
+def _is_exact(array_):
+    """Does each element of an array fit into a double?  Integers of 64 bits may not."""
+    if array_.dtype.kind not in "iu" or array_.dtype.itemsize < 8 or not array_.size:
+        return True
+    return -2 ** 53 <= int(array_.min()) and int(array_.max()) <= 2 ** 53
+
+
 def _arrays(pairs, a, b):
     """Two arrays of NumPy of one shape and of real numbers, without a walk.  False: they are none."""
     kinds = [getattr(getattr(x, "dtype", None), "kind", "") for x in (a, b)]
     if not all(kind and kind in "biuf" and hasattr(x, "ravel") for kind, x in zip(kinds, (a, b))):
         return False
     if getattr(a, "shape", None) != getattr(b, "shape", None) or "longdouble" in f"{a.dtype}{b.dtype}":
+        return False
+    if hasattr(a, "mask") or hasattr(b, "mask") or not _is_exact(a) or not _is_exact(b):
         return False
     pairs.left.extend(a.ravel().tolist())
     pairs.right.extend(b.ravel().tolist())
@@ -106,6 +124,8 @@ def _walk(pairs, a, b, where, deep):
             _walk(pairs, x, y, f"{where}[{i}]", deep + 1)
     elif isinstance(a, _EXACT) and isinstance(b, _EXACT):
         pairs.exact(a == b)
+    elif isinstance(a, enum.Enum) or isinstance(b, enum.Enum) or a is b:    # NaT and NA differ from themselves
+        pairs.exact(a is b)
     elif type(a) is type(b) and hasattr(a, "__dataclass_fields__"):
         for name in a.__dataclass_fields__:
             _walk(pairs, getattr(a, name), getattr(b, name), f"{where}.{name}", deep + 1)

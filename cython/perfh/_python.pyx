@@ -127,7 +127,7 @@ cdef object refuse_unrun(call, object output):
     if not_run(output):
         if hasattr(output, "close"):
             output.close()
-        raise TypeError(f"perfh.{call}: the function returned {type(output).__name__} that nobody has "
+        raise TypeError(f"perfh.{call}: the function returned an object ({type(output).__name__}) that nobody has "
                         "run; pass a function that runs it, as lambda: asyncio.run(f())")
 
 

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import datetime
 import decimal
+import enum
 import fractions
 import functools
 import html.parser
@@ -90,6 +91,40 @@ def agree(a, b, close=1e-9):
     v = perfh.ab(lambda: a, lambda: b, close=close, max_seconds=0.003)
     return not any("outputs" in w for w in v.warnings) and "differ" not in v.reason
 
+
+Colour = enum.Enum("Colour", "RED BLUE")
+assert agree(Colour.RED, Colour.RED) and not agree(Colour.RED, Colour.BLUE)
+try:
+    import numpy as np
+except ImportError:
+    np = None
+if np:
+    for a, b in ((2 ** 60, 2 ** 60 + 1), (-2 ** 63, -2 ** 63 + 1), (2 ** 53, 2 ** 53 + 1)):     # no double tells these
+        assert not agree(np.array([a]), np.array([b]), close=0), (a, b)
+        assert agree(np.array([a]), np.array([a]), close=0), a
+    masked = [np.ma.array([1, 2], mask=mask) for mask in ([0, 1], [0, 1], [0, 0])]
+    assert agree(masked[0], masked[1]) and not agree(masked[0], masked[2])
+
+
+class Table:
+    """What perfh uses of a table of pandas: names twice, and an index."""
+
+    class _Cells:
+        def __init__(self, cells):
+            self.cells = cells
+
+        def __getitem__(self, at):
+            return array.array("q", self.cells[at[1]])
+
+    def __init__(self, columns, index, *cells):
+        self.columns, self.index, self.iloc = columns, array.array("q", index), Table._Cells(cells)
+
+
+table = Table(["a", "a"], [0, 1], [1, 2], [3, 4])
+assert agree(table, Table(["a", "a"], [0, 1], [1, 2], [3, 4]))
+for other in (Table(["a", "a"], [0, 1], [1, 2], [3, 5]), Table(["a", "a"], [0, 2], [1, 2], [3, 4]),
+              Table(["a", "b"], [0, 1], [1, 2], [3, 4])):
+    assert not agree(table, other), other
 
 F = fractions.Fraction
 for a, b in ((1, 1.0), ("x", "x"), (b"x", bytearray(b"x")), (None, None), (True, 1), (1 + 2j, 1 + 2j),
