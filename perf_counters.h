@@ -1821,23 +1821,19 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     return sum;
 }
 
-/* The sums of node[i] are those of [node[i].size], largest path first; NULL: no memory.  (*tree) is
- * to be freed, too.                                                                              */
-PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree)
+/* The sums of so many nodes; none without memory.  (*tree) is to be freed, too. */
+PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes)
 {
-    perf_work_sum_ *sum;
-    uint32_t        i, room;
+    perf_work_sum_ *sum = PERF_NULL_;
 
+    *nodes = 0;
     *tree = perf_tree_make_(perf_registry_get_());
-    if (!*tree)
-        return PERF_NULL_;
-    room = (*tree)->count;                      /* it may grow                                    */
-    sum = perf_works_of_(*tree);
+    if (*tree) {
+        *nodes = (*tree)->count;                /* it may grow                                    */
+        sum = perf_works_of_(*tree);
+    }
     if (!sum)
-        return PERF_NULL_;
-    for (i = 0; i < room; i++)                  /* which is not needed: where its sum is          */
-        (*tree)->node[i].size = i;
-    perf_tree_sort_(*tree);
+        *nodes = 0;
     return sum;
 }
 
@@ -1903,13 +1899,13 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
                                           {"IPC", 7, 0, 0}};
     perf_table_     table = perf_table_open_(o, column, 5);
     perf_tree_     *tree;
-    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
+    uint32_t        nodes, i;
+    perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
     double          scaled = 0.0, missed = 0.0;
-    uint32_t        i;
     int             titles = 0;
 
-    for (i = 1; sums && i < tree->count; i++) {
-        one = &sums[tree->node[i].size];
+    for (i = 1; i < nodes; i++) {
+        one = &sums[i];
         scaled += one->scaled[0];
         missed += one->missed[0];
         if (!(perf_work_calls_(one) > 0.0))
@@ -1959,13 +1955,13 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     perf_out_       why = perf_out_open_(text, sizeof text);
     perf_writer_    json = {PERF_NULL_, 1, 1};
     perf_tree_     *tree;
-    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
-    uint32_t        i;
+    uint32_t        nodes, i;
+    perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
 
     json.out = o;
     perf_member_open_(&json, "counters", '[');
-    for (i = 1; sums && i < tree->count; i++) {
-        one = &sums[tree->node[i].size];
+    for (i = 1; i < nodes; i++) {
+        one = &sums[i];
         if (!(perf_work_calls_(one) > 0.0))
             continue;
         json.line = 1;

@@ -728,7 +728,6 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     flame.tree = perf_tree_make_(core);
     if (!flame.tree)
         return PERF_ENOMEM;
-    perf_tree_sort_(flame.tree);
     status = perf_file_save_(path, &flame.file, go, &flame);
     perf_tree_free_(flame.tree);
     return status;

@@ -1066,8 +1066,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         (void)perf_host_evidence_(&s.main, r, &s.evidence);
         if (s.opts.view == PERF_VIEW_TREE)
             s.tree = perf_tree_make_(r);
-        if (s.tree)
-            perf_tree_sort_(s.tree);
     }
     for (i = 0; i < s.rows; i++)
         if (PERF_KIND_HOST_(s.row[i].kind))

@@ -1,7 +1,7 @@
 /* perf_tree.h - who called whom, in all of the run.
  *
  *     perf_tree_ *tree = perf_tree_make_(registry);        // NULL: no memory
- *     perf_tree_sort_(tree);
+ *     perf_tree_free_(tree);
  *
  * For the library itself: the report, flame pages, folded stacks and the diagnosis walk it.
  * Sections (search for ">>"):  internal  private
@@ -14,7 +14,7 @@
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
+ *   perf_tree_, perf_tree_make_, perf_tree_free_  the call tree, sorted; NULL: no memory
  *   perf_node_, perf_tree_path_  a path of names, that of a cell                                 */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -119,7 +119,53 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
         tree->node[node].total += ticks.total;
 }
 
-/* The tree of all that was recorded since the start or the last reset; NULL without memory. */
+/* The order of a walk from the root, largest child first; the newest of equal ones. */
+PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
+{
+    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
+    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
+    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
+    uint32_t          deep = n[a].depth, other = n[b].depth;
+
+    for (; n[a].depth > other; a = n[a].parent) {
+    }
+    for (; n[b].depth > deep; b = n[b].parent) {
+    }
+    if (a == b)                                 /* one is inside the other                        */
+        return deep < other;
+    for (; n[a].parent != n[b].parent; a = n[a].parent)
+        b = n[b].parent;
+    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
+}
+
+/* Rewrites the nodes in that order; without memory they stay as they are. */
+PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
+{
+    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
+    uint32_t   *order = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *order));
+    uint32_t   *place = tree->slot, i;          /* has room for twice as many                     */
+
+    for (i = 0; order && i < tree->count; i++)
+        order[i] = i;
+    if (out && order) {
+        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
+        for (i = 0; i < tree->count; i++) {
+            out[i] = tree->node[order[i]];
+            place[order[i]] = i;
+        }
+        for (i = 0; i < tree->count; i++)
+            out[i].parent = place[out[i].parent];
+        PERF_LIBC_(memcpy)(tree->node, out, tree->count * sizeof *out);
+        PERF_LIBC_(memset)(tree->slot, 0, 2 * tree->room * sizeof *tree->slot);
+        for (i = 1; i < tree->count; i++)
+            *perf_tree_slot_(tree, out[i].parent, out[i].name) = i;
+    }
+    PERF_FREE(out);
+    PERF_FREE(order);
+}
+
+/* The tree of all that was recorded since the start or the last reset, largest child first; NULL
+ * without memory.                                                                                */
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
@@ -150,6 +196,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
         up->size += n->size;
         up->total = up->total < n->total ? n->total : up->total;
     }
+    perf_tree_sort_(tree);
     return tree;
 }
 
@@ -160,50 +207,6 @@ PERF_FN void perf_tree_free_(perf_tree_ *tree)
         PERF_FREE(tree->slot);
     }
     PERF_FREE(tree);
-}
-
-/* The order of a walk from the root, largest child first; the newest of equal ones. */
-PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
-{
-    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
-    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
-    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
-    uint32_t          deep = n[a].depth, other = n[b].depth;
-
-    for (; n[a].depth > other; a = n[a].parent) {
-    }
-    for (; n[b].depth > deep; b = n[b].parent) {
-    }
-    if (a == b)                                 /* one is inside the other                        */
-        return deep < other;
-    for (; n[a].parent != n[b].parent; a = n[a].parent)
-        b = n[b].parent;
-    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
-}
-
-/* Rewrites the nodes in that order. */
-PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
-{
-    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
-    uint32_t   *order = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *order));
-    uint32_t   *place = tree->slot, i;          /* has room for twice as many, and is done with   */
-
-    for (i = 0; order && i < tree->count; i++)
-        order[i] = i;
-    if (out && order) {
-        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
-        for (i = 0; i < tree->count; i++) {
-            out[i] = tree->node[order[i]];
-            place[order[i]] = i;
-        }
-        for (i = 0; i < tree->count; i++)
-            out[i].parent = place[out[i].parent];
-        PERF_FREE(tree->node);
-        tree->node = out;
-        out = PERF_NULL_;
-    }
-    PERF_FREE(out);
-    PERF_FREE(order);
 }
 
 PERF_END_DECLS

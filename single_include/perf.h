@@ -13818,7 +13818,7 @@ PERF_END_DECLS
 /* perf_tree.h - who called whom, in all of the run.
  *
  *     perf_tree_ *tree = perf_tree_make_(registry);        // NULL: no memory
- *     perf_tree_sort_(tree);
+ *     perf_tree_free_(tree);
  *
  * For the library itself: the report, flame pages, folded stacks and the diagnosis walk it.
  * Sections (search for ">>"):  internal  private
@@ -13830,7 +13830,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
+ *   perf_tree_, perf_tree_make_, perf_tree_free_  the call tree, sorted; NULL: no memory
  *   perf_node_, perf_tree_path_  a path of names, that of a cell                                 */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -13935,7 +13935,53 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
         tree->node[node].total += ticks.total;
 }
 
-/* The tree of all that was recorded since the start or the last reset; NULL without memory. */
+/* The order of a walk from the root, largest child first; the newest of equal ones. */
+PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
+{
+    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
+    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
+    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
+    uint32_t          deep = n[a].depth, other = n[b].depth;
+
+    for (; n[a].depth > other; a = n[a].parent) {
+    }
+    for (; n[b].depth > deep; b = n[b].parent) {
+    }
+    if (a == b)                                 /* one is inside the other                        */
+        return deep < other;
+    for (; n[a].parent != n[b].parent; a = n[a].parent)
+        b = n[b].parent;
+    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
+}
+
+/* Rewrites the nodes in that order; without memory they stay as they are. */
+PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
+{
+    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
+    uint32_t   *order = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *order));
+    uint32_t   *place = tree->slot, i;          /* has room for twice as many                     */
+
+    for (i = 0; order && i < tree->count; i++)
+        order[i] = i;
+    if (out && order) {
+        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
+        for (i = 0; i < tree->count; i++) {
+            out[i] = tree->node[order[i]];
+            place[order[i]] = i;
+        }
+        for (i = 0; i < tree->count; i++)
+            out[i].parent = place[out[i].parent];
+        PERF_LIBC_(memcpy)(tree->node, out, tree->count * sizeof *out);
+        PERF_LIBC_(memset)(tree->slot, 0, 2 * tree->room * sizeof *tree->slot);
+        for (i = 1; i < tree->count; i++)
+            *perf_tree_slot_(tree, out[i].parent, out[i].name) = i;
+    }
+    PERF_FREE(out);
+    PERF_FREE(order);
+}
+
+/* The tree of all that was recorded since the start or the last reset, largest child first; NULL
+ * without memory.                                                                                */
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
@@ -13966,6 +14012,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
         up->size += n->size;
         up->total = up->total < n->total ? n->total : up->total;
     }
+    perf_tree_sort_(tree);
     return tree;
 }
 
@@ -13976,50 +14023,6 @@ PERF_FN void perf_tree_free_(perf_tree_ *tree)
         PERF_FREE(tree->slot);
     }
     PERF_FREE(tree);
-}
-
-/* The order of a walk from the root, largest child first; the newest of equal ones. */
-PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
-{
-    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
-    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
-    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
-    uint32_t          deep = n[a].depth, other = n[b].depth;
-
-    for (; n[a].depth > other; a = n[a].parent) {
-    }
-    for (; n[b].depth > deep; b = n[b].parent) {
-    }
-    if (a == b)                                 /* one is inside the other                        */
-        return deep < other;
-    for (; n[a].parent != n[b].parent; a = n[a].parent)
-        b = n[b].parent;
-    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
-}
-
-/* Rewrites the nodes in that order. */
-PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
-{
-    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
-    uint32_t   *order = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *order));
-    uint32_t   *place = tree->slot, i;          /* has room for twice as many, and is done with   */
-
-    for (i = 0; order && i < tree->count; i++)
-        order[i] = i;
-    if (out && order) {
-        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
-        for (i = 0; i < tree->count; i++) {
-            out[i] = tree->node[order[i]];
-            place[order[i]] = i;
-        }
-        for (i = 0; i < tree->count; i++)
-            out[i].parent = place[out[i].parent];
-        PERF_FREE(tree->node);
-        tree->node = out;
-        out = PERF_NULL_;
-    }
-    PERF_FREE(out);
-    PERF_FREE(order);
 }
 
 PERF_END_DECLS
@@ -15081,8 +15084,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         (void)perf_host_evidence_(&s.main, r, &s.evidence);
         if (s.opts.view == PERF_VIEW_TREE)
             s.tree = perf_tree_make_(r);
-        if (s.tree)
-            perf_tree_sort_(s.tree);
     }
     for (i = 0; i < s.rows; i++)
         if (PERF_KIND_HOST_(s.row[i].kind))
@@ -20339,23 +20340,19 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     return sum;
 }
 
-/* The sums of node[i] are those of [node[i].size], largest path first; NULL: no memory.  (*tree) is
- * to be freed, too.                                                                              */
-PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree)
+/* The sums of so many nodes; none without memory.  (*tree) is to be freed, too. */
+PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes)
 {
-    perf_work_sum_ *sum;
-    uint32_t        i, room;
+    perf_work_sum_ *sum = PERF_NULL_;
 
+    *nodes = 0;
     *tree = perf_tree_make_(perf_registry_get_());
-    if (!*tree)
-        return PERF_NULL_;
-    room = (*tree)->count;                      /* it may grow                                    */
-    sum = perf_works_of_(*tree);
+    if (*tree) {
+        *nodes = (*tree)->count;                /* it may grow                                    */
+        sum = perf_works_of_(*tree);
+    }
     if (!sum)
-        return PERF_NULL_;
-    for (i = 0; i < room; i++)                  /* which is not needed: where its sum is          */
-        (*tree)->node[i].size = i;
-    perf_tree_sort_(*tree);
+        *nodes = 0;
     return sum;
 }
 
@@ -20421,13 +20418,13 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
                                           {"IPC", 7, 0, 0}};
     perf_table_     table = perf_table_open_(o, column, 5);
     perf_tree_     *tree;
-    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
+    uint32_t        nodes, i;
+    perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
     double          scaled = 0.0, missed = 0.0;
-    uint32_t        i;
     int             titles = 0;
 
-    for (i = 1; sums && i < tree->count; i++) {
-        one = &sums[tree->node[i].size];
+    for (i = 1; i < nodes; i++) {
+        one = &sums[i];
         scaled += one->scaled[0];
         missed += one->missed[0];
         if (!(perf_work_calls_(one) > 0.0))
@@ -20477,13 +20474,13 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     perf_out_       why = perf_out_open_(text, sizeof text);
     perf_writer_    json = {PERF_NULL_, 1, 1};
     perf_tree_     *tree;
-    perf_work_sum_ *sums = perf_works_sum_(&tree), *one;
-    uint32_t        i;
+    uint32_t        nodes, i;
+    perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
 
     json.out = o;
     perf_member_open_(&json, "counters", '[');
-    for (i = 1; sums && i < tree->count; i++) {
-        one = &sums[tree->node[i].size];
+    for (i = 1; i < nodes; i++) {
+        one = &sums[i];
         if (!(perf_work_calls_(one) > 0.0))
             continue;
         json.line = 1;
@@ -25314,7 +25311,6 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     flame.tree = perf_tree_make_(core);
     if (!flame.tree)
         return PERF_ENOMEM;
-    perf_tree_sort_(flame.tree);
     status = perf_file_save_(path, &flame.file, go, &flame);
     perf_tree_free_(flame.tree);
     return status;
