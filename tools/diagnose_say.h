@@ -283,7 +283,8 @@ PERF_FN void diag_say_where(FILE *out, const diag_found *f)
         return;
     }
     if (!s) {
-        fputs("the trace does not say\n", out);
+        fputs(f->bound == DIAG_BY_CODE ? "after the last operator of the last step\n"
+                                       : "the trace does not say\n", out);
         return;
     }
     diag_sum_text(f, s, path, text, sizeof text);

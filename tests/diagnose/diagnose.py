@@ -216,6 +216,7 @@ WORLDS = [
     ("code after item", lambda: own_code(item=True), "host code", "before aten::mm: ", .80),
     ("code with a name", lambda: own_code(note="augment"), "host code", "where: augment: ", .90),
     ("two pauses", two_pauses, "host code", "before aten::mm: ", .90),
+    ("code at the end", lambda: own_code(steps=1), "host code", "after the last operator", .90),
     ("held", held_back, "held back", "before " + GEMM, .50),
     ("slow Python", slow_python, "host code", "before aten::addmm", .60),
     ("data", data_bound, "data", "_MultiProcessingDataLoaderIter", .70),
