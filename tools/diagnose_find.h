@@ -165,7 +165,7 @@ PERF_FN void diag_trim_steps(diag_found *f, const diag_span *at)
         f->cut = 1;
         n--;
     }
-    while (n >= 4 && first < n / 2 && f->step[first] > DIAG_WARM * median)
+    while (n >= 3 && first < n / 2 && f->step[first] > DIAG_WARM * median)
         f->warmup_ns += f->step[first++];
     f->warmup = first;
     f->steps = n - first;
@@ -620,23 +620,34 @@ PERF_FN diag_span diag_host_next(const diag_found *f, int64_t at, int64_t end)
     return next;
 }
 
+/* A stretch of the host outside of those: named by its annotation, else by what follows. */
+PERF_FN void diag_code_event(diag_found *f, int64_t begin, int64_t end, uint32_t follows)
+{
+    const diag_trace *t = f->t;
+    uint32_t          lane = f->lane, host = follows, note;
+
+    if (follows && diag_of_device(&t->event[follows - 1]))
+        host = t->event[follows - 1].in;
+    if (host)
+        lane = t->event[host - 1].lane;
+    note = diag_note_at(t, lane, begin + (end - begin) / 2);
+    if (note || host == follows)
+        diag_sum_place(t, &f->codes, note ? note : follows, end - begin);
+    else
+        diag_sum_launched(t, &f->codes, follows - 1, end - begin);
+}
+
 /* How much of [begin, end) the host spends outside of those, in stretches of `least` ns or longer.
- * A stretch is named by its annotation, else by what follows; `last` (1 + its place, 0: nothing)
- * follows the last one.                                                                          */
+ * `last` (1 + its place, 0: nothing) follows the last one.                                       */
 PERF_FN int64_t diag_host_code(diag_found *f, int64_t begin, int64_t end, int64_t least,
                                uint32_t last)
 {
-    const diag_trace *t = f->t;
-    int64_t           sum = 0, at = begin;
+    int64_t sum = 0, at = begin;
 
     while (at < end) {
         const diag_span next = diag_host_next(f, at, end);
-        const uint32_t  follows = next.first == UINT32_MAX ? last : next.first + 1;
-        uint32_t        note = 0;
         if (next.begin - at >= least) {
-            note = diag_note_at(t, follows ? t->event[follows - 1].lane : f->lane,
-                                at + (next.begin - at) / 2);
-            diag_sum_place(t, &f->codes, note ? note : follows, next.begin - at);
+            diag_code_event(f, at, next.begin, next.first == UINT32_MAX ? last : next.first + 1);
             sum += next.begin - at;
         }
         at = next.end > at ? next.end : end;
@@ -644,40 +655,32 @@ PERF_FN int64_t diag_host_code(diag_found *f, int64_t begin, int64_t end, int64_
     return sum;
 }
 
-/* The part of a gap behind a wait that goes with it: without the wait the host would have been
- * ahead by as long as it waited.  The host's own code keeps the rest.                            */
-PERF_FN int64_t diag_gap_of_wait(const diag_span *wait, int64_t ns, int64_t code)
-{
-    const int64_t waited = wait->end - wait->begin;
-
-    return ns - code + (code < waited ? code : waited);
-}
-
-/* What of a gap the host is the reason for: from `begin` until `launched`, without `data`. */
+/* What of a gap the host is the reason for: from `begin` until `launched`, without `data`.  A wait
+ * is the reason for a gap that is shorter: without it the host would have been ahead by as much.  */
 PERF_FN void diag_gap_before(diag_found *f, int64_t begin, int64_t launched, int64_t data,
                              int64_t done, uint32_t next)
 {
     const diag_trace *t = f->t;
     const uint32_t    launch = next ? t->event[next - 1].in : 0;
     const int64_t     ns = launched - begin - data;
-    const size_t      sync = diag_span_at(&f->sync, begin - 1);
-    int64_t           code = 0, waited;
+    const size_t      at = diag_span_at(&f->sync, begin - 1);
+    const diag_span  *wait = at < f->sync.n ? &f->sync.s[at] : NULL;
+    int64_t           code = 0;
 
-    if (launch || (f->steps && !next))
-        code = diag_host_code(f, begin, launched, DIAG_LONG_NS, launch);
-    if (sync < f->sync.n && f->sync.s[sync].begin <= begin) {
-        waited = diag_gap_of_wait(&f->sync.s[sync], ns, code);
-        f->why[DIAG_WHY_SYNC] += waited;
-        f->why[DIAG_WHY_CODE] += ns - waited;
-        diag_sum_place(t, &f->drained, f->sync.s[sync].first + 1, waited);
+    if (wait && wait->begin > begin)
+        wait = NULL;
+    if ((launch || (f->steps && !next)) && !(wait && wait->end - wait->begin >= ns))
+        code = diag_host_code(f, begin, launched, DIAG_LONG_NS, next);
+    f->why[DIAG_WHY_CODE] += code;
+    if (wait) {
+        f->why[DIAG_WHY_SYNC] += ns - code;
+        diag_sum_place(t, &f->drained, wait->first + 1, ns - code);
     } else if (launch) {
-        f->why[DIAG_WHY_CODE] += code;
         f->why[DIAG_WHY_HOST] += ns - code;
         f->unmarked += ns - code - diag_span_within(&f->host, begin, launched);
         diag_sum_launched(t, &f->hosts, next - 1, ns + done);
         diag_gap_of_host(f, ns + done, code, next);
     } else {
-        f->why[DIAG_WHY_CODE] += code;
         f->why[next ? DIAG_WHY_UNSEEN : DIAG_WHY_END] += ns - code;
     }
 }

@@ -273,6 +273,21 @@ def evidence(c):
     c.status(0, "diagnose", t.save(c, "o.json"), has="6 steps (from one Optimizer.step to the next): mean 1.000 ms")
     one = json.loads(c.status(0, "diagnose", one_pause(3).save(c, "l.json"), "--json", "-"))["traces"][0]
     c.check(one["idle_ns"]["in a long launch call"] == 3 * 4300000, f"calls that load: {one['idle_ns']}")
+    t = Trace()
+    for i in range(3):                  # as many as schedule(active=3) records
+        t.step(i, 3000 * (i > 0) + i * 1000, 1000 if i else 4000)
+        t.kernel(GEMM, 3000 * (i > 0) + i * 1000 + 5, 3000 * (i > 0) + i * 1000 + 10, 900)
+    out = c.status(0, "diagnose", t.save(c, "three.json"), has="bound by: device compute")
+    c.check("2 steps (ProfilerStep): mean 1.000 ms" in out and "warm-up apart: 1, " in out, f"the first of three: {out}")
+    t = Trace()
+    for i in range(6):                  # 5 ms of waiting, 20 ms of Python with a module's name
+        t.step(i, i * 26000, 26000)
+        t.kernel(GEMM, i * 26000, i * 26000 + 10, 5000)
+        t.call("cudaDeviceSynchronize", i * 26000 + 30, 5000)
+        t.add("python_function", "nn.Module: Linear_0", HOST, i * 26000 + 5100, 20000)
+    one = json.loads(c.status(0, "diagnose", t.save(c, "both.json"), "--json", "-"))["traces"][0]
+    most = max(row["ns"] for row in one["host_code"]) / one["window_ns"]
+    c.check(one["bound"] == "host code" and most <= one["share"] + 1e-9, f"a part of {one['share']} is {most}")
     t = launch_bound()
     t.step(6, 6000, 12)
     c.status(0, "diagnose", t.save(c, "cut.json"), has="the last one, cut short, apart")
