@@ -396,6 +396,29 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
     }
 }
 
+/* The value of a label of OpenMetrics, in quotes. */
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
+{
+    perf_char_ c;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += c.bytes) {
+        c = perf_char_of_(s);
+        if (c.broken) {
+            perf_put_(o, "\xef\xbf\xbd");
+        } else if (c.code == '\n') {
+            perf_put_(o, "\\n");
+        } else if (c.control) {
+            perf_put_char_(o, '?');
+        } else {
+            if (c.code == '"' || c.code == '\\')
+                perf_put_char_(o, '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
 /* A sample of a series, name{label="text"}, up to where its value comes. */
 typedef struct perf_series_ {
     const char *name, *part;    /* part: "_sum" ... or ""                                         */

@@ -2652,7 +2652,7 @@ PERF_BEGIN_DECLS
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", up to that many seconds
- *   perf_put_json_, perf_put_csv_, perf_put_label_  a name in quotes, as a program reads it
+ *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
  *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
  *   perf_put_real_  a number with 12 digits as JSON has it; null: infinite or none
@@ -3171,29 +3171,6 @@ PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
         } else {
             if (c.code == '"')
                 perf_put_char_(o, '"');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
-        }
-    }
-    perf_put_char_(o, '"');
-}
-
-/* The value of a label of OpenMetrics, in quotes. */
-PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
-{
-    perf_char_ c;
-
-    perf_put_char_(o, '"');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\xef\xbf\xbd");
-        } else if (c.code == '\n') {
-            perf_put_(o, "\\n");
-        } else if (c.control) {
-            perf_put_char_(o, '?');
-        } else {
-            if (c.code == '"' || c.code == '\\')
-                perf_put_char_(o, '\\');
             perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
         }
     }
