@@ -13393,6 +13393,7 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
     uint32_t bit;
 
     warnings &= ~PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED);     /* an open interval shows itself  */
+    warnings &= ~PERF_CAST_(uint32_t, PERF_WARN_SHAPE);         /* the verdict has said it        */
     for (bit = 1; bit && bit <= warnings; bit <<= 1)
         if (warnings & bit) {
             perf_put_(o, lead);
