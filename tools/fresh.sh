@@ -87,6 +87,7 @@ fresh()
     make_base "$1" || return 1
     place=$(mktemp -d)
     tar -C "$place" -xf "$cache/$1.tar"
+    chmod 755 "$place"                              # its / is for every user, as on a real one
     copy_network "$place"
     git clone -q --no-hardlinks "$root" "$place/root/perfh"
     first_program >"$place/root/perfh/number.c"
