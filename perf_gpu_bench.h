@@ -141,8 +141,8 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
  * as soon as the question is decided.  Only pairs of two proven samples count.                   */
 typedef struct perf_gpu_ab_opts {       /* zero = default */
     perf_gpu_bench_opts device; /* for both; samples and rel_ci are not used */
-    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput */
-                                /* and joined rules on the typical ratio: PERF_EINVAL */
+    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput and */
+                                /* counts: PERF_EINVAL */
     int      min_pairs;         /* 0 -> 30 */
     int      max_pairs;         /* 0 -> 1,000 */
     uint64_t seed;              /* of the coin; 0 -> from the clock, shown in the result */
@@ -172,7 +172,8 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
-#define PERF_GPU_ASKED_MOST_   1000000  /* samples or pairs that anybody may ask for */
+#define PERF_GPU_ASKED_MOST_   1000000  /* samples that anybody may ask for */
+#define PERF_GPU_USUAL_PAIRS_  30
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
@@ -180,6 +181,7 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_  7
 #define PERF_GPU_DISCARDED_    2        /* rounds before the samples */
+#define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
@@ -211,22 +213,24 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     return o;
 }
 
-PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts)
+/* What the host's A/B loop is asked for: the device's defaults, and an answer of few pairs, for the
+ * gate keeps out what the host's loop controls.                                                  */
+PERF_COLD_FN_ perf_ab_opts perf_gpu_ab_ask_(const perf_gpu_ab_opts *o)
 {
-    perf_gpu_ab_opts o = PERF_ZERO;
+    perf_ab_opts ask = PERF_ZERO;
 
-    if (opts)
-        o = *opts;
-    o.device = perf_gpu_bench_resolve_(&o.device);
-    o.accept = perf_compare_opts_resolved_(&o.accept);
-    o.accept.design = PERF_DESIGN_RANDOM;
-    if (o.min_pairs <= 0)
-        o.min_pairs = 30;
-    if (o.max_pairs <= 0)
-        o.max_pairs = PERF_GPU_MOST_SAMPLES_;
-    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
-    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
-    return o;
+    ask.accept = o->accept;
+    ask.min_pairs = PERF_GPU_USUAL_PAIRS_;
+    if (o->min_pairs > 0)
+        ask.min_pairs = o->min_pairs;
+    ask.max_pairs = PERF_GPU_MOST_SAMPLES_;
+    if (o->max_pairs > 0)
+        ask.max_pairs = o->max_pairs;
+    ask.max_seconds = o->device.max_seconds;
+    ask.seed = o->seed;
+    ask.control = -1;
+    ask.min_seconds = -1.0;
+    return ask;
 }
 
 /* ---- what a loop keeps ---- */
@@ -265,7 +269,6 @@ typedef struct perf_gpu_loop_ {
     perf_loop_state_ *state;            /* what perf_report and writers of results see */
     perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
     const perf_gpu_backend *t;
-    perf_gpu_ab_opts ab_opts;
     perf_gpu_arm_    arm[2];
     perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
     const char      *why;               /* more than the status says, or NULL */
@@ -1084,7 +1087,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
 {
     if (s->state->variants == 2)
-        return PERF_CAST_(size_t, s->ab_opts.max_pairs);
+        return PERF_CAST_(size_t, s->state->ask.max_pairs);
     if (s->r.opts.samples)
         return PERF_CAST_(size_t, s->r.opts.samples);
     return PERF_GPU_MOST_SAMPLES_;
@@ -1113,22 +1116,18 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
     return !s->useless;
 }
 
-/* The stop rules are those of all loops, but for rounds that do not count: they end, too. */
-PERF_COLD_FN_ int perf_device_round_(perf_loop_state_ *state, uint64_t now)
+/* The stop rule is that of all loops, but for bodies that are slow, or of which nothing counts. */
+PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
     const perf_gpu_loop_ *s = PERF_CAST_(const perf_gpu_loop_ *, state->own);
     const size_t          filed = s->arm[0].count, most = perf_gpu_most_samples_(s);
-    int                   stop;
+    size_t                least = PERF_GPU_LEAST_;
 
-    if (s->useless)
-        stop = perf_gpu_spent_(s) > 1.0;
-    else
-        stop = perf_loop_enough_(state, now);
-    if (state->variants == 2 && filed < PERF_GPU_LEAST_PAIRS_)
-        stop = 0;                               /* however slow they are */
-    if (state->variants == 1 && filed < PERF_GPU_LEAST_)
-        stop = 0;
-    return stop || filed >= most + s->again || (!state->arm[0].count && filed >= 30);
+    if (state->variants == 2)
+        least = PERF_GPU_LEAST_PAIRS_;
+    if (filed >= most + s->again || (!state->arm[0].count && filed >= 30))
+        return 1;
+    return filed >= least && (enough || (s->useless && perf_gpu_spent_(s) > 1.0));
 }
 
 /* ---- graphs ---- */
@@ -1313,7 +1312,7 @@ PERF_FN const perf_filling_ *perf_device_filling_(void)
 {
     static const perf_filling_ device = {perf_device_begin_, perf_device_end_,  perf_device_want_,
                                          perf_device_grown_, perf_device_warm_, perf_device_keep_,
-                                         0.0};
+                                         perf_device_stop_, 0.0};
 
     return &device;
 }
@@ -1399,48 +1398,47 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 
 /* ---- begin ---- */
 
-/* A loop of so many arms, each with room for so many samples.  They stay until the program ends, so
- * perf_reset() does not get the pages.                                                           */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, int arms,
-                                                  const perf_gpu_bench_opts *o, size_t room,
-                                                  perf_loop_state_ *host)
+/* Bytes of a loop of so many arms, without samples. */
+#define PERF_GPU_OWN_(arms)                                                                       \
+    (sizeof(perf_gpu_loop_) + (arms) * PERF_GPU_SPARE_ * sizeof(perf_gpu_sample))
+
+/* A device's loop in that state, behind which there is room for twice so many samples of each arm:
+ * a throttled one may be taken again.  They stay until the program ends, so perf_reset() does not
+ * get the pages.  state NULL: no memory.                                                         */
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, size_t samples,
+                                                  const perf_gpu_bench_opts *o,
+                                                  perf_loop_state_ *state, perf_loop_state_ *host)
 {
-    const size_t      of_arms = PERF_CAST_(size_t, arms);
-    const size_t      samples = room + 4;       /* of rounds that began anew as graphs */
-    const size_t      own = sizeof(perf_gpu_loop_) + of_arms * samples * sizeof(perf_gpu_sample);
-    perf_loop_state_ *state = perf_loop_pages_(of_arms, room, own);
-    perf_gpu_loop_   *s;
-    int               i;
+    perf_gpu_sample *sample;
+    perf_gpu_loop_  *s;
+    int              i;
 
     if (!state)
         return PERF_NULL_;
     s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    sample = PERF_PTR_(perf_gpu_sample *, s + 1);
     s->state = state;
     s->host = host;
     s->r.opts = *o;
     s->stream = stream;
     s->word = &s->own_word;
-    for (i = 0; i < arms; i++) {
+    for (i = 0; i < state->variants; i++, sample += 2 * samples + PERF_GPU_SPARE_) {
         s->arm[i].arm = &state->arm[i];
-        s->arm[i].sample = PERF_PTR_(perf_gpu_sample *, s + 1) + PERF_CAST_(size_t, i) * samples;
+        s->arm[i].sample = sample;
         s->arm[i].queue = PERF_GPU_MOST_BATCH_;
     }
-    state->loop.kind = arms;
+    state->loop.kind = state->variants;
     state->loop.pages = 0;
     state->loop.note = s->note;
     state->fill = perf_device_filling_();
-    state->round = perf_device_round_;
     if (o->energy > 0.0)
         state->counted = perf_gpu_energy_next_;
     state->opts.samples = o->samples;
     state->opts.rel_ci = o->rel_ci;
     state->opts.max_seconds = o->max_seconds;
-    state->look_at = 30;
     state->left_to_warm = PERF_GPU_DISCARDED_;
-    state->timer.began = perf_now();
-    state->timer.clocks = 1;
     if (!host && !o->profile)
-        perf_loop_add_(&state->loop, arms, name);
+        perf_loop_add_(&state->loop, state->variants, name);
     return s;
 }
 
@@ -1477,7 +1475,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     const perf_bench   *b;
     perf_loop_state_   *host = PERF_NULL_;
     perf_gpu_loop_     *s;
-    int                 room = PERF_GPU_MOST_SAMPLES_;
+    size_t              room = PERF_GPU_MOST_SAMPLES_, own;
 
     if (opts)
         o = *opts;
@@ -1498,8 +1496,9 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     }
     o = perf_gpu_bench_resolve_(&o);
     if (o.samples)
-        room = o.samples;
-    s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * PERF_CAST_(size_t, room), host);
+        room = PERF_CAST_(size_t, o.samples);
+    own = PERF_GPU_OWN_(1) + 2 * room * sizeof(perf_gpu_sample);
+    s = perf_gpu_loop_open_(name, stream, room, &o, perf_loop_pages_(1, room, own), host);
     if (s)
         perf_gpu_ask_(s);
     return s;
@@ -1508,30 +1507,22 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
                                                 const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab_opts o = perf_gpu_ab_resolve_(opts);
-    perf_metric      m = o.accept.rule.metric;
-    perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
-                                             2 * PERF_CAST_(size_t, o.max_pairs), PERF_NULL_);
+    perf_gpu_ab_opts  o = PERF_ZERO;
+    perf_ab_opts      ask;
+    perf_loop_state_ *state;
+    perf_gpu_loop_   *s;
 
-    if (!s)
-        return s;
-    if (!o.seed)
-        o.seed = (s->state->timer.began ^ (perf_ticks() << 20)) | 1;
-    s->ab_opts = o;
-    s->state->ask.accept = o.accept;
-    s->state->ask.min_pairs = o.min_pairs;
-    s->state->ask.max_pairs = o.max_pairs;
-    s->state->ask.control = -1;                 /* the answer of few pairs is final */
-    s->state->ask.min_seconds = -1.0;
-    s->state->coin = o.seed;
-    s->state->typical = m == PERF_METRIC_PAIR;
-    if (m >= PERF_METRIC_MEMORY || (s->state->typical && o.accept.rules > 1) ||
-        perf_verdict_start_(&o.accept).status != PERF_OK) {
-        s->state->status = PERF_EINVAL;
-        s->state->phase = PERF_LOOP_DONE_;
-        return s;
-    }
-    perf_gpu_ask_(s);
+    if (opts)
+        o = *opts;
+    o.device = perf_gpu_bench_resolve_(&o.device);
+    ask = perf_gpu_ab_ask_(&o);
+    state = perf_race_pages_(&ask, 2, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
+    if (!state)
+        return PERF_NULL_;
+    s = perf_gpu_loop_open_(name, stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device,
+                            state, PERF_NULL_);
+    if (state->status == PERF_OK)
+        perf_gpu_ask_(s);
     return s;
 }
 
@@ -1827,37 +1818,23 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = perf_since_(s->state->timer.began, perf_now()) * 1e-9;
-    r.opts = s->ab_opts;
-    if (!s->state->typical)
-        s->state->ask.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
-    r.verdict = perf_race_decide_(s->state, 1, s->state->arm[0].count);
+    h = &s->state->ab;
+    s->state->timer.overhead_ns[0] = s->r.overhead_ns;
+    s->state->ask.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
+    *h = perf_ab_found_(s->state, -1);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
-    r.status = r.baseline.status;
-    if (r.status == PERF_OK)
-        r.status = r.candidate.status;
+    r.verdict = h->verdict;
+    r.seconds = h->seconds;
+    r.opts.device = s->r.opts;
+    r.opts.accept = h->opts.accept;
+    r.opts.min_pairs = h->opts.min_pairs;
+    r.opts.max_pairs = h->opts.max_pairs;
+    r.opts.seed = h->opts.seed;
+    r.status = h->status;
     r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
-    if (r.status != PERF_OK) {
-        perf_verdict_cap_(&r.verdict, perf_status_text(r.status));
-        r.verdict.decision = PERF_INCONCLUSIVE;
-        r.verdict.status = r.status;
-    }
-    h = &s->state->ab;
-    h->verdict = r.verdict;
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;
-    h->first_baseline_ns = r.baseline.first_ns;
-    h->first_candidate_ns = r.candidate.first_ns;
-    h->overhead_ns = s->r.overhead_ns;
-    h->batch_baseline = r.baseline.batch;
-    h->batch_candidate = r.candidate.batch;
-    h->seconds = r.seconds;
-    h->opts.accept = r.opts.accept;
-    h->opts.min_pairs = r.opts.min_pairs;
-    h->opts.max_pairs = r.opts.max_pairs;
-    h->opts.seed = r.opts.seed;
-    h->status = r.status;
     h->warnings = r.warnings;
     perf_gpu_settle_(s, r.candidate.text, h);
     return r;

@@ -89,6 +89,8 @@ struct perf_loop_state_;
  *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
  *           another such round.  NULL: no such rounds
  *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
  *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
  *           caches behind, and the other one runs twice.  0: neither
  * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
@@ -100,6 +102,7 @@ typedef struct perf_filling_ {
     int    (*grown)(struct perf_loop_state_ *s);
     int    (*warm)(struct perf_loop_state_ *s, int late);
     int    (*keep)(struct perf_loop_state_ *s);
+    int    (*stop)(struct perf_loop_state_ *s, int enough);
     double beside;
 } perf_filling_;
 

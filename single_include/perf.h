@@ -9200,6 +9200,8 @@ struct perf_loop_state_;
  *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
  *           another such round.  NULL: no such rounds
  *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
  *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
  *           caches behind, and the other one runs twice.  0: neither
  * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
@@ -9211,6 +9213,7 @@ typedef struct perf_filling_ {
     int    (*grown)(struct perf_loop_state_ *s);
     int    (*warm)(struct perf_loop_state_ *s, int late);
     int    (*keep)(struct perf_loop_state_ *s);
+    int    (*stop)(struct perf_loop_state_ *s, int enough);
     double beside;
 } perf_filling_;
 
@@ -15523,8 +15526,8 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
- *   perf_loop_enough_       the stop rule of its kind: one more round is in the arms; 1: stop
- *   perf_race_decide_       the verdict on variant i after n rounds, with nothing held against it
+ *   perf_race_pages_        likewise a state that asks for an answer, or is refused
+ *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -15562,9 +15565,8 @@ PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
 #define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
-#define PERF_LOOP_TURN_NS_      100e3   /* of processor time.  Linux gives turns of 0.75 to 4 ms  */
-                                        /* (measured beside 8 busy loops: 3.5), and 0.5 where     */
-                                        /* somebody wakes up every 20 us                          */
+#define PERF_LOOP_TURN_NS_      100e3   /* of processor time.  Linux gives turns of 0.75 to 4 ms, */
+                                        /* and of 0.5 where somebody wakes up every 20 us         */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
@@ -15781,7 +15783,7 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
 PERF_FN const perf_filling_ *perf_host_filling_(void)
 {
     static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_, PERF_NULL_, PERF_NULL_,
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
                                        PERF_LONG_BESIDE_};
 
     return &host;
@@ -15935,6 +15937,7 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_OK;
 }
 
+PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now);
 /* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, size_t own)
 {
@@ -15963,6 +15966,12 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, siz
     s->first = PERF_PTR_(unsigned char *, s->own) + own;
     s->led = s->first + rounds;
     s->variants = s->running = PERF_CAST_(int, arms);
+    s->timer.began = perf_now();
+    s->timer.clocks = 1;
+    s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
+    s->forced = -1;
+    s->round = perf_bench_enough_;
+    s->look_at = 30;
     return s;
 }
 
@@ -15976,12 +15985,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
         return s;
     if (!optimised)
         s->warnings = PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
-    s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.coarse = s->timer.tick_ns > 1000.0;
-    s->timer.clocks = 1;
-    s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
-    s->forced = -1;
     s->fill = perf_host_filling_();
     if (perf_loop_add_(&s->loop, kind, name))
         s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_NAME);
@@ -16047,22 +16052,14 @@ PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
     return perf_most_(perf_least_(want / slowest, most), least);
 }
 
-/* 1: the batch is as large as it may be. */
 PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
 {
     return arm->most && arm->batch >= arm->most;
 }
 
-PERF_COLD_FN_ void perf_loop_enlarge_(perf_loop_arm_ *arm, double factor)
-{
-    arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
-    if (perf_loop_is_full_(arm))
-        arm->batch = arm->most;
-}
-
-/* All arms without a batch have been read at a common one.  It grows until enough readings in a row
- * are long enough.  Arms within a factor of four share their batch: two that walk the same memory
- * then stand at the same place.  What has a limit soon grows, late or not.  0: there is no body. */
+/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
+ * long enough; one with a limit, late or not.  Arms within a factor of four share it: two that walk
+ * the same memory then stand at the same place.  0: there is no body.                            */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     const double    full = PERF_LOOP_FULL_ * want;
@@ -16093,7 +16090,9 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
         if (!arm->steady)
             arm->readings = 0;
         if (!enough)
-            perf_loop_enlarge_(arm, factor);
+            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+        if (perf_loop_is_full_(arm))
+            arm->batch = arm->most;
     }
     return 1;
 }
@@ -16411,6 +16410,20 @@ PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
     s->longer_count += PERF_CAST_(size_t, s->longer);
 }
 
+/* A round is complete.  1: it was the last. */
+PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
+{
+    int enough = 0;
+
+    if (!s->fill->keep || s->fill->keep(s)) {
+        perf_loop_file_round_(s);
+        enough = s->round(s, now);
+    }
+    if (s->fill->stop)
+        return s->fill->stop(s, enough);
+    return enough;
+}
+
 /* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
 PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
 {
@@ -16474,9 +16487,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     if (s->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
-        if (!s->fill->keep || s->fill->keep(s))
-            perf_loop_file_round_(s);
-        if (s->round(s, now))
+        if (perf_loop_round_ended_(s, now))
             return perf_loop_count_(s);
         if (s->phase == PERF_LOOP_SAMPLE_)
             perf_loop_shuffle_(s);
@@ -16738,7 +16749,7 @@ PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *su
 }
 
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
-PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
+PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
 {
     const perf_loop_arm_ *arm = &s->arm[0];
     const int             late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
@@ -16768,8 +16779,6 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
     if (s) {
         s->opts = o;
-        s->round = perf_bench_enough_;
-        s->look_at = 30;
         s->left_to_warm = o.warmup;
         perf_loop_refuse_(s, perf_bench_refused_(name, PERF_CAST_(const perf_bench_opts *, opts)));
     }
@@ -17453,14 +17462,6 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
     return 0;
 }
 
-/* The stop rule of a loop of so many arms. */
-PERF_COLD_FN_ int perf_loop_enough_(perf_loop_state_ *s, uint64_t now)
-{
-    if (s->variants == 1)
-        return perf_bench_enough_(s, now);
-    return perf_race_round_(s, now);
-}
-
 /* Only that variant runs; below 0: all do, and every report notes a number that is too high. */
 PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
 {
@@ -17493,6 +17494,36 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
     }
 }
 
+/* What a new A/B loop or race asks for; `o` is resolved. */
+PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const perf_ab_opts *o, int in_range)
+{
+    s->ask = *o;
+    if (!s->ask.seed)
+        s->ask.seed = s->coin;
+    s->coin = s->ask.seed;
+    s->opts.max_seconds = o->max_seconds;
+    s->opts.slice_ns = o->slice_ns;
+    s->opts.before = o->before;
+    s->opts.user = o->user;
+    s->round = perf_race_round_;
+    s->typical = o->accept.rule.metric == PERF_METRIC_PAIR;
+    s->look_at = 32;
+    perf_race_check_(s, in_range);
+}
+
+/* own: bytes for a filling, and more for each round. */
+PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const perf_ab_opts *opts, size_t variants,
+                                                 size_t own, size_t own_a_round)
+{
+    const perf_ab_opts o = perf_race_resolved_(opts, PERF_CAST_(int, variants));
+    const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
+    perf_loop_state_  *s = perf_loop_pages_(variants, rounds, own + rounds * own_a_round);
+
+    if (s)
+        perf_race_ask_(s, &o, 1);
+    return s;
+}
+
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
@@ -17509,21 +17540,10 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
                              optimised);
     if (!s)
         return perf_loop_new_(s);
-    if (!o.seed)
-        o.seed = s->coin;
-    s->coin = o.seed;
-    s->ask = o;
-    s->opts.max_seconds = o.max_seconds;
-    s->opts.slice_ns = o.slice_ns;
-    s->opts.before = o.before;
-    s->opts.user = o.user;
-    s->round = perf_race_round_;
-    s->typical = o.accept.rule.metric == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
-    s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    perf_race_check_(s, in_range);
+    perf_race_ask_(s, &o, in_range);
     return perf_loop_new_(s);
 }
 
@@ -17595,8 +17615,7 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
     }
 }
 
-/* Pairs with longer leads stand at other times than the rest: a ratio that changes with time is
- * named for itself.                                                                              */
+/* A ratio that changes with time is named for itself: those pairs stand at other times, too. */
 PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, int objection)
 {
     if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(s, i) == PERF_RATIO_DRIFTS_)
@@ -17724,8 +17743,7 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_st
     return "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-/* An arm that takes little longer than an empty loop is no ground for a verdict.  1: it is withheld
- * for that.                                                                                      */
+/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
 PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
 {
     const int decided = v->decision != PERF_INCONCLUSIVE;
@@ -17739,8 +17757,7 @@ PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint
     return decided && v->decision == PERF_INCONCLUSIVE;
 }
 
-/* The verdict on variant i after n rounds; of the baseline, and of one that is forced, there is
- * none.                                                                                          */
+/* The verdict on variant i after n rounds; the baseline has none, nor one that is forced. */
 PERF_COLD_FN_ perf_verdict perf_race_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
     const int    forced = s->forced >= 0;
@@ -17773,6 +17790,8 @@ PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
     if (!n || !s->arm[i].count)
         return 0;
     e->time = perf_summarize(perf_loop_times_(s, i), n);
+    if (s->fill != perf_host_filling_())
+        return 0;                                   /* those are about the host's clocks          */
     return perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time,
                                 s->timer.overhead_ns[PERF_BY_WALL_]);
 }
@@ -17835,20 +17854,14 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
     return r;
 }
 
-PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+/* The result of an A/B loop. */
+PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left)
 {
     perf_ab_result   r = PERF_ZERO;
-    perf_race_result both;
+    perf_race_result both = perf_race_found_(s, left);
     size_t           n[2];
     int              i;
 
-    r.why = "nothing was measured";
-    r.status = r.verdict.status = perf_loop_over_(s, 2);
-    if (r.status != PERF_OK) {
-        r.verdict.reason = perf_status_text(r.status);
-        return r;
-    }
-    both = perf_race_found_(s, left);
     for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
         n[i] = both.rounds ? s->arm[i].count : 0;
     r.verdict = s->entry[1].verdict;
@@ -17876,9 +17889,22 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     }
     r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
     r.turns_ratio = s->arm[1].turns_ratio;
-    s->ab = r;
-    perf_loop_done_(s, &s->ab);
     return r;
+}
+
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+{
+    perf_ab_result r = PERF_ZERO;
+
+    r.why = "nothing was measured";
+    r.status = r.verdict.status = perf_loop_over_(s, 2);
+    if (r.status != PERF_OK) {
+        r.verdict.reason = perf_status_text(r.status);
+        return r;
+    }
+    s->ab = perf_ab_found_(s, left);
+    perf_loop_done_(s, &s->ab);
+    return s->ab;
 }
 
 PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, int64_t left)

@@ -9206,6 +9206,8 @@ struct perf_loop_state_;
  *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
  *           another such round.  NULL: no such rounds
  *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
  *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
  *           caches behind, and the other one runs twice.  0: neither
  * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
@@ -9217,6 +9219,7 @@ typedef struct perf_filling_ {
     int    (*grown)(struct perf_loop_state_ *s);
     int    (*warm)(struct perf_loop_state_ *s, int late);
     int    (*keep)(struct perf_loop_state_ *s);
+    int    (*stop)(struct perf_loop_state_ *s, int enough);
     double beside;
 } perf_filling_;
 
@@ -15529,8 +15532,8 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
- *   perf_loop_enough_       the stop rule of its kind: one more round is in the arms; 1: stop
- *   perf_race_decide_       the verdict on variant i after n rounds, with nothing held against it
+ *   perf_race_pages_        likewise a state that asks for an answer, or is refused
+ *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -15568,9 +15571,8 @@ PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
 #define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
-#define PERF_LOOP_TURN_NS_      100e3   /* of processor time.  Linux gives turns of 0.75 to 4 ms  */
-                                        /* (measured beside 8 busy loops: 3.5), and 0.5 where     */
-                                        /* somebody wakes up every 20 us                          */
+#define PERF_LOOP_TURN_NS_      100e3   /* of processor time.  Linux gives turns of 0.75 to 4 ms, */
+                                        /* and of 0.5 where somebody wakes up every 20 us         */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
@@ -15787,7 +15789,7 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
 PERF_FN const perf_filling_ *perf_host_filling_(void)
 {
     static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_, PERF_NULL_, PERF_NULL_,
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
                                        PERF_LONG_BESIDE_};
 
     return &host;
@@ -15941,6 +15943,7 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_OK;
 }
 
+PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now);
 /* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, size_t own)
 {
@@ -15969,6 +15972,12 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, siz
     s->first = PERF_PTR_(unsigned char *, s->own) + own;
     s->led = s->first + rounds;
     s->variants = s->running = PERF_CAST_(int, arms);
+    s->timer.began = perf_now();
+    s->timer.clocks = 1;
+    s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
+    s->forced = -1;
+    s->round = perf_bench_enough_;
+    s->look_at = 30;
     return s;
 }
 
@@ -15982,12 +15991,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
         return s;
     if (!optimised)
         s->warnings = PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
-    s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.coarse = s->timer.tick_ns > 1000.0;
-    s->timer.clocks = 1;
-    s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
-    s->forced = -1;
     s->fill = perf_host_filling_();
     if (perf_loop_add_(&s->loop, kind, name))
         s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_NAME);
@@ -16053,22 +16058,14 @@ PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
     return perf_most_(perf_least_(want / slowest, most), least);
 }
 
-/* 1: the batch is as large as it may be. */
 PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
 {
     return arm->most && arm->batch >= arm->most;
 }
 
-PERF_COLD_FN_ void perf_loop_enlarge_(perf_loop_arm_ *arm, double factor)
-{
-    arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
-    if (perf_loop_is_full_(arm))
-        arm->batch = arm->most;
-}
-
-/* All arms without a batch have been read at a common one.  It grows until enough readings in a row
- * are long enough.  Arms within a factor of four share their batch: two that walk the same memory
- * then stand at the same place.  What has a limit soon grows, late or not.  0: there is no body. */
+/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
+ * long enough; one with a limit, late or not.  Arms within a factor of four share it: two that walk
+ * the same memory then stand at the same place.  0: there is no body.                            */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     const double    full = PERF_LOOP_FULL_ * want;
@@ -16099,7 +16096,9 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
         if (!arm->steady)
             arm->readings = 0;
         if (!enough)
-            perf_loop_enlarge_(arm, factor);
+            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+        if (perf_loop_is_full_(arm))
+            arm->batch = arm->most;
     }
     return 1;
 }
@@ -16417,6 +16416,20 @@ PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
     s->longer_count += PERF_CAST_(size_t, s->longer);
 }
 
+/* A round is complete.  1: it was the last. */
+PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
+{
+    int enough = 0;
+
+    if (!s->fill->keep || s->fill->keep(s)) {
+        perf_loop_file_round_(s);
+        enough = s->round(s, now);
+    }
+    if (s->fill->stop)
+        return s->fill->stop(s, enough);
+    return enough;
+}
+
 /* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
 PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
 {
@@ -16480,9 +16493,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     if (s->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
-        if (!s->fill->keep || s->fill->keep(s))
-            perf_loop_file_round_(s);
-        if (s->round(s, now))
+        if (perf_loop_round_ended_(s, now))
             return perf_loop_count_(s);
         if (s->phase == PERF_LOOP_SAMPLE_)
             perf_loop_shuffle_(s);
@@ -16744,7 +16755,7 @@ PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *su
 }
 
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
-PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
+PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
 {
     const perf_loop_arm_ *arm = &s->arm[0];
     const int             late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
@@ -16774,8 +16785,6 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
     if (s) {
         s->opts = o;
-        s->round = perf_bench_enough_;
-        s->look_at = 30;
         s->left_to_warm = o.warmup;
         perf_loop_refuse_(s, perf_bench_refused_(name, PERF_CAST_(const perf_bench_opts *, opts)));
     }
@@ -17459,14 +17468,6 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
     return 0;
 }
 
-/* The stop rule of a loop of so many arms. */
-PERF_COLD_FN_ int perf_loop_enough_(perf_loop_state_ *s, uint64_t now)
-{
-    if (s->variants == 1)
-        return perf_bench_enough_(s, now);
-    return perf_race_round_(s, now);
-}
-
 /* Only that variant runs; below 0: all do, and every report notes a number that is too high. */
 PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
 {
@@ -17499,6 +17500,36 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
     }
 }
 
+/* What a new A/B loop or race asks for; `o` is resolved. */
+PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const perf_ab_opts *o, int in_range)
+{
+    s->ask = *o;
+    if (!s->ask.seed)
+        s->ask.seed = s->coin;
+    s->coin = s->ask.seed;
+    s->opts.max_seconds = o->max_seconds;
+    s->opts.slice_ns = o->slice_ns;
+    s->opts.before = o->before;
+    s->opts.user = o->user;
+    s->round = perf_race_round_;
+    s->typical = o->accept.rule.metric == PERF_METRIC_PAIR;
+    s->look_at = 32;
+    perf_race_check_(s, in_range);
+}
+
+/* own: bytes for a filling, and more for each round. */
+PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const perf_ab_opts *opts, size_t variants,
+                                                 size_t own, size_t own_a_round)
+{
+    const perf_ab_opts o = perf_race_resolved_(opts, PERF_CAST_(int, variants));
+    const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
+    perf_loop_state_  *s = perf_loop_pages_(variants, rounds, own + rounds * own_a_round);
+
+    if (s)
+        perf_race_ask_(s, &o, 1);
+    return s;
+}
+
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
@@ -17515,21 +17546,10 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
                              optimised);
     if (!s)
         return perf_loop_new_(s);
-    if (!o.seed)
-        o.seed = s->coin;
-    s->coin = o.seed;
-    s->ask = o;
-    s->opts.max_seconds = o.max_seconds;
-    s->opts.slice_ns = o.slice_ns;
-    s->opts.before = o.before;
-    s->opts.user = o.user;
-    s->round = perf_race_round_;
-    s->typical = o.accept.rule.metric == PERF_METRIC_PAIR;
     s->left_to_warm = 2;
-    s->look_at = 32;
     perf_race_force_(s, perf_variant(name, -1));
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    perf_race_check_(s, in_range);
+    perf_race_ask_(s, &o, in_range);
     return perf_loop_new_(s);
 }
 
@@ -17601,8 +17621,7 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
     }
 }
 
-/* Pairs with longer leads stand at other times than the rest: a ratio that changes with time is
- * named for itself.                                                                              */
+/* A ratio that changes with time is named for itself: those pairs stand at other times, too. */
 PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, int objection)
 {
     if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(s, i) == PERF_RATIO_DRIFTS_)
@@ -17730,8 +17749,7 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_st
     return "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-/* An arm that takes little longer than an empty loop is no ground for a verdict.  1: it is withheld
- * for that.                                                                                      */
+/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
 PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
 {
     const int decided = v->decision != PERF_INCONCLUSIVE;
@@ -17745,8 +17763,7 @@ PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint
     return decided && v->decision == PERF_INCONCLUSIVE;
 }
 
-/* The verdict on variant i after n rounds; of the baseline, and of one that is forced, there is
- * none.                                                                                          */
+/* The verdict on variant i after n rounds; the baseline has none, nor one that is forced. */
 PERF_COLD_FN_ perf_verdict perf_race_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
     const int    forced = s->forced >= 0;
@@ -17779,6 +17796,8 @@ PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
     if (!n || !s->arm[i].count)
         return 0;
     e->time = perf_summarize(perf_loop_times_(s, i), n);
+    if (s->fill != perf_host_filling_())
+        return 0;                                   /* those are about the host's clocks          */
     return perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time,
                                 s->timer.overhead_ns[PERF_BY_WALL_]);
 }
@@ -17841,20 +17860,14 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
     return r;
 }
 
-PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+/* The result of an A/B loop. */
+PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left)
 {
     perf_ab_result   r = PERF_ZERO;
-    perf_race_result both;
+    perf_race_result both = perf_race_found_(s, left);
     size_t           n[2];
     int              i;
 
-    r.why = "nothing was measured";
-    r.status = r.verdict.status = perf_loop_over_(s, 2);
-    if (r.status != PERF_OK) {
-        r.verdict.reason = perf_status_text(r.status);
-        return r;
-    }
-    both = perf_race_found_(s, left);
     for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
         n[i] = both.rounds ? s->arm[i].count : 0;
     r.verdict = s->entry[1].verdict;
@@ -17882,9 +17895,22 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     }
     r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
     r.turns_ratio = s->arm[1].turns_ratio;
-    s->ab = r;
-    perf_loop_done_(s, &s->ab);
     return r;
+}
+
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+{
+    perf_ab_result r = PERF_ZERO;
+
+    r.why = "nothing was measured";
+    r.status = r.verdict.status = perf_loop_over_(s, 2);
+    if (r.status != PERF_OK) {
+        r.verdict.reason = perf_status_text(r.status);
+        return r;
+    }
+    s->ab = perf_ab_found_(s, left);
+    perf_loop_done_(s, &s->ab);
+    return s->ab;
 }
 
 PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, int64_t left)
@@ -35063,8 +35089,8 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
  * as soon as the question is decided.  Only pairs of two proven samples count.                   */
 typedef struct perf_gpu_ab_opts {       /* zero = default */
     perf_gpu_bench_opts device; /* for both; samples and rel_ci are not used */
-    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput */
-                                /* and joined rules on the typical ratio: PERF_EINVAL */
+    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput and */
+                                /* counts: PERF_EINVAL */
     int      min_pairs;         /* 0 -> 30 */
     int      max_pairs;         /* 0 -> 1,000 */
     uint64_t seed;              /* of the coin; 0 -> from the clock, shown in the result */
@@ -35094,7 +35120,8 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
-#define PERF_GPU_ASKED_MOST_   1000000  /* samples or pairs that anybody may ask for */
+#define PERF_GPU_ASKED_MOST_   1000000  /* samples that anybody may ask for */
+#define PERF_GPU_USUAL_PAIRS_  30
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
@@ -35102,6 +35129,7 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_  7
 #define PERF_GPU_DISCARDED_    2        /* rounds before the samples */
+#define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
@@ -35133,22 +35161,24 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     return o;
 }
 
-PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts)
+/* What the host's A/B loop is asked for: the device's defaults, and an answer of few pairs, for the
+ * gate keeps out what the host's loop controls.                                                  */
+PERF_COLD_FN_ perf_ab_opts perf_gpu_ab_ask_(const perf_gpu_ab_opts *o)
 {
-    perf_gpu_ab_opts o = PERF_ZERO;
+    perf_ab_opts ask = PERF_ZERO;
 
-    if (opts)
-        o = *opts;
-    o.device = perf_gpu_bench_resolve_(&o.device);
-    o.accept = perf_compare_opts_resolved_(&o.accept);
-    o.accept.design = PERF_DESIGN_RANDOM;
-    if (o.min_pairs <= 0)
-        o.min_pairs = 30;
-    if (o.max_pairs <= 0)
-        o.max_pairs = PERF_GPU_MOST_SAMPLES_;
-    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_GPU_ASKED_MOST_);
-    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_GPU_ASKED_MOST_);
-    return o;
+    ask.accept = o->accept;
+    ask.min_pairs = PERF_GPU_USUAL_PAIRS_;
+    if (o->min_pairs > 0)
+        ask.min_pairs = o->min_pairs;
+    ask.max_pairs = PERF_GPU_MOST_SAMPLES_;
+    if (o->max_pairs > 0)
+        ask.max_pairs = o->max_pairs;
+    ask.max_seconds = o->device.max_seconds;
+    ask.seed = o->seed;
+    ask.control = -1;
+    ask.min_seconds = -1.0;
+    return ask;
 }
 
 /* ---- what a loop keeps ---- */
@@ -35187,7 +35217,6 @@ typedef struct perf_gpu_loop_ {
     perf_loop_state_ *state;            /* what perf_report and writers of results see */
     perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
     const perf_gpu_backend *t;
-    perf_gpu_ab_opts ab_opts;
     perf_gpu_arm_    arm[2];
     perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
     const char      *why;               /* more than the status says, or NULL */
@@ -36006,7 +36035,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
 {
     if (s->state->variants == 2)
-        return PERF_CAST_(size_t, s->ab_opts.max_pairs);
+        return PERF_CAST_(size_t, s->state->ask.max_pairs);
     if (s->r.opts.samples)
         return PERF_CAST_(size_t, s->r.opts.samples);
     return PERF_GPU_MOST_SAMPLES_;
@@ -36035,22 +36064,18 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
     return !s->useless;
 }
 
-/* The stop rules are those of all loops, but for rounds that do not count: they end, too. */
-PERF_COLD_FN_ int perf_device_round_(perf_loop_state_ *state, uint64_t now)
+/* The stop rule is that of all loops, but for bodies that are slow, or of which nothing counts. */
+PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
     const perf_gpu_loop_ *s = PERF_CAST_(const perf_gpu_loop_ *, state->own);
     const size_t          filed = s->arm[0].count, most = perf_gpu_most_samples_(s);
-    int                   stop;
+    size_t                least = PERF_GPU_LEAST_;
 
-    if (s->useless)
-        stop = perf_gpu_spent_(s) > 1.0;
-    else
-        stop = perf_loop_enough_(state, now);
-    if (state->variants == 2 && filed < PERF_GPU_LEAST_PAIRS_)
-        stop = 0;                               /* however slow they are */
-    if (state->variants == 1 && filed < PERF_GPU_LEAST_)
-        stop = 0;
-    return stop || filed >= most + s->again || (!state->arm[0].count && filed >= 30);
+    if (state->variants == 2)
+        least = PERF_GPU_LEAST_PAIRS_;
+    if (filed >= most + s->again || (!state->arm[0].count && filed >= 30))
+        return 1;
+    return filed >= least && (enough || (s->useless && perf_gpu_spent_(s) > 1.0));
 }
 
 /* ---- graphs ---- */
@@ -36235,7 +36260,7 @@ PERF_FN const perf_filling_ *perf_device_filling_(void)
 {
     static const perf_filling_ device = {perf_device_begin_, perf_device_end_,  perf_device_want_,
                                          perf_device_grown_, perf_device_warm_, perf_device_keep_,
-                                         0.0};
+                                         perf_device_stop_, 0.0};
 
     return &device;
 }
@@ -36321,48 +36346,47 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 
 /* ---- begin ---- */
 
-/* A loop of so many arms, each with room for so many samples.  They stay until the program ends, so
- * perf_reset() does not get the pages.                                                           */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, int arms,
-                                                  const perf_gpu_bench_opts *o, size_t room,
-                                                  perf_loop_state_ *host)
+/* Bytes of a loop of so many arms, without samples. */
+#define PERF_GPU_OWN_(arms)                                                                       \
+    (sizeof(perf_gpu_loop_) + (arms) * PERF_GPU_SPARE_ * sizeof(perf_gpu_sample))
+
+/* A device's loop in that state, behind which there is room for twice so many samples of each arm:
+ * a throttled one may be taken again.  They stay until the program ends, so perf_reset() does not
+ * get the pages.  state NULL: no memory.                                                         */
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, size_t samples,
+                                                  const perf_gpu_bench_opts *o,
+                                                  perf_loop_state_ *state, perf_loop_state_ *host)
 {
-    const size_t      of_arms = PERF_CAST_(size_t, arms);
-    const size_t      samples = room + 4;       /* of rounds that began anew as graphs */
-    const size_t      own = sizeof(perf_gpu_loop_) + of_arms * samples * sizeof(perf_gpu_sample);
-    perf_loop_state_ *state = perf_loop_pages_(of_arms, room, own);
-    perf_gpu_loop_   *s;
-    int               i;
+    perf_gpu_sample *sample;
+    perf_gpu_loop_  *s;
+    int              i;
 
     if (!state)
         return PERF_NULL_;
     s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    sample = PERF_PTR_(perf_gpu_sample *, s + 1);
     s->state = state;
     s->host = host;
     s->r.opts = *o;
     s->stream = stream;
     s->word = &s->own_word;
-    for (i = 0; i < arms; i++) {
+    for (i = 0; i < state->variants; i++, sample += 2 * samples + PERF_GPU_SPARE_) {
         s->arm[i].arm = &state->arm[i];
-        s->arm[i].sample = PERF_PTR_(perf_gpu_sample *, s + 1) + PERF_CAST_(size_t, i) * samples;
+        s->arm[i].sample = sample;
         s->arm[i].queue = PERF_GPU_MOST_BATCH_;
     }
-    state->loop.kind = arms;
+    state->loop.kind = state->variants;
     state->loop.pages = 0;
     state->loop.note = s->note;
     state->fill = perf_device_filling_();
-    state->round = perf_device_round_;
     if (o->energy > 0.0)
         state->counted = perf_gpu_energy_next_;
     state->opts.samples = o->samples;
     state->opts.rel_ci = o->rel_ci;
     state->opts.max_seconds = o->max_seconds;
-    state->look_at = 30;
     state->left_to_warm = PERF_GPU_DISCARDED_;
-    state->timer.began = perf_now();
-    state->timer.clocks = 1;
     if (!host && !o->profile)
-        perf_loop_add_(&state->loop, arms, name);
+        perf_loop_add_(&state->loop, state->variants, name);
     return s;
 }
 
@@ -36399,7 +36423,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     const perf_bench   *b;
     perf_loop_state_   *host = PERF_NULL_;
     perf_gpu_loop_     *s;
-    int                 room = PERF_GPU_MOST_SAMPLES_;
+    size_t              room = PERF_GPU_MOST_SAMPLES_, own;
 
     if (opts)
         o = *opts;
@@ -36420,8 +36444,9 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     }
     o = perf_gpu_bench_resolve_(&o);
     if (o.samples)
-        room = o.samples;
-    s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * PERF_CAST_(size_t, room), host);
+        room = PERF_CAST_(size_t, o.samples);
+    own = PERF_GPU_OWN_(1) + 2 * room * sizeof(perf_gpu_sample);
+    s = perf_gpu_loop_open_(name, stream, room, &o, perf_loop_pages_(1, room, own), host);
     if (s)
         perf_gpu_ask_(s);
     return s;
@@ -36430,30 +36455,22 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
                                                 const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab_opts o = perf_gpu_ab_resolve_(opts);
-    perf_metric      m = o.accept.rule.metric;
-    perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
-                                             2 * PERF_CAST_(size_t, o.max_pairs), PERF_NULL_);
+    perf_gpu_ab_opts  o = PERF_ZERO;
+    perf_ab_opts      ask;
+    perf_loop_state_ *state;
+    perf_gpu_loop_   *s;
 
-    if (!s)
-        return s;
-    if (!o.seed)
-        o.seed = (s->state->timer.began ^ (perf_ticks() << 20)) | 1;
-    s->ab_opts = o;
-    s->state->ask.accept = o.accept;
-    s->state->ask.min_pairs = o.min_pairs;
-    s->state->ask.max_pairs = o.max_pairs;
-    s->state->ask.control = -1;                 /* the answer of few pairs is final */
-    s->state->ask.min_seconds = -1.0;
-    s->state->coin = o.seed;
-    s->state->typical = m == PERF_METRIC_PAIR;
-    if (m >= PERF_METRIC_MEMORY || (s->state->typical && o.accept.rules > 1) ||
-        perf_verdict_start_(&o.accept).status != PERF_OK) {
-        s->state->status = PERF_EINVAL;
-        s->state->phase = PERF_LOOP_DONE_;
-        return s;
-    }
-    perf_gpu_ask_(s);
+    if (opts)
+        o = *opts;
+    o.device = perf_gpu_bench_resolve_(&o.device);
+    ask = perf_gpu_ab_ask_(&o);
+    state = perf_race_pages_(&ask, 2, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
+    if (!state)
+        return PERF_NULL_;
+    s = perf_gpu_loop_open_(name, stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device,
+                            state, PERF_NULL_);
+    if (state->status == PERF_OK)
+        perf_gpu_ask_(s);
     return s;
 }
 
@@ -36749,37 +36766,23 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = perf_since_(s->state->timer.began, perf_now()) * 1e-9;
-    r.opts = s->ab_opts;
-    if (!s->state->typical)
-        s->state->ask.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
-    r.verdict = perf_race_decide_(s->state, 1, s->state->arm[0].count);
+    h = &s->state->ab;
+    s->state->timer.overhead_ns[0] = s->r.overhead_ns;
+    s->state->ask.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
+    *h = perf_ab_found_(s->state, -1);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
-    r.status = r.baseline.status;
-    if (r.status == PERF_OK)
-        r.status = r.candidate.status;
+    r.verdict = h->verdict;
+    r.seconds = h->seconds;
+    r.opts.device = s->r.opts;
+    r.opts.accept = h->opts.accept;
+    r.opts.min_pairs = h->opts.min_pairs;
+    r.opts.max_pairs = h->opts.max_pairs;
+    r.opts.seed = h->opts.seed;
+    r.status = h->status;
     r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
-    if (r.status != PERF_OK) {
-        perf_verdict_cap_(&r.verdict, perf_status_text(r.status));
-        r.verdict.decision = PERF_INCONCLUSIVE;
-        r.verdict.status = r.status;
-    }
-    h = &s->state->ab;
-    h->verdict = r.verdict;
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;
-    h->first_baseline_ns = r.baseline.first_ns;
-    h->first_candidate_ns = r.candidate.first_ns;
-    h->overhead_ns = s->r.overhead_ns;
-    h->batch_baseline = r.baseline.batch;
-    h->batch_candidate = r.candidate.batch;
-    h->seconds = r.seconds;
-    h->opts.accept = r.opts.accept;
-    h->opts.min_pairs = r.opts.min_pairs;
-    h->opts.max_pairs = r.opts.max_pairs;
-    h->opts.seed = r.opts.seed;
-    h->status = r.status;
     h->warnings = r.warnings;
     perf_gpu_settle_(s, r.candidate.text, h);
     return r;

@@ -1371,7 +1371,7 @@ static void test_ab_metric(void)
     perf_gpu_ab        ab;
     perf_gpu_ab_result r;
     perf_stream        stream;
-    int                c, v;
+    int                c, v, pairs[2];
 
     for (c = 0; c < 4; c++) {
         sim_start();
@@ -1393,6 +1393,22 @@ static void test_ab_metric(void)
         CHECK(nothing_left(), "left");
         sim_stop();
     }
+    for (c = 1; c < 40; c += 38) {              /* one of so many rules: more evidence, the same answer */
+        sim_start();
+        stream = sim_stream(0);
+        memset(&o, 0, sizeof o);
+        o.seed = 1;
+        o.min_pairs = 1;
+        o.accept.rules = c;
+        ab = perf_gpu_ab_begin("joined", stream, &o);
+        while ((v = perf_gpu_ab_next(&ab)) >= 0)
+            (void)sim_work(stream, noisy(v ? 7000 : 10000, 0.02));
+        r = perf_gpu_ab_end(&ab);
+        CHECK(r.status == PERF_OK && r.verdict.decision == PERF_ACCEPT, "%s", r.verdict.reason);
+        pairs[c > 1] = (int)r.verdict.pairs;
+        sim_stop();
+    }
+    CHECK(pairs[1] > pairs[0], "%d pairs of one rule, %d of 39", pairs[0], pairs[1]);
 }
 
 /* Left, or failing, where something is under way that has to be ended or given back. */
