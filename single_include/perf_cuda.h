@@ -23871,7 +23871,7 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
                                         perf_baseline_entry *entry)
 {
     if (perf_read_same_(&check->old, perf_read_find_(&check->old, like), like)) {
-        entry->verdict.reason = "saved on another machine or by another build only";
+        entry->verdict.reason = "saved by this run, another machine or another build only";
         if (check->counter && check->used)
             entry->verdict.reason = "the saved runs did not count it";
         return;

@@ -425,6 +425,10 @@ def diagnose(trace=None, *, against=None):
         raise TypeError("diagnose: against compares two traces; give the first, too")
     with nogil:
         status = perf_diagnose(&d)
+    if status == PERF_ENODATA:
+        error = Error("no data: no scope was called 8 times: put one step in perfh.scope()")
+        error.status = <int>status
+        raise error
     check(status)
     return Diagnosis(
         bound=perf_diagnosis_text(d.bound).decode(), unit=d.unit.decode("utf-8", "replace"),
@@ -709,9 +713,11 @@ def text(name, text):
     perf_scope_text(utf8(name), utf8(text))
 
 
-def variant(name, int otherwise=0):
+def variant(name, otherwise=0):
     """Which variant of a change to run: what PERF_VARIANT="name=B" in the environment asks for (A or
     0: 0, B or 1: 1, ...), else `otherwise`.  Keep the answer."""
+    if not isinstance(otherwise, int):
+        raise TypeError(f"otherwise={otherwise!r}: the number of a variant: 0 for A, 1 for B")
     return perf_variant(utf8(name), otherwise)
 
 
@@ -929,6 +935,8 @@ cdef void before_slice(void *user, int variant) noexcept with gil:
 
 cdef Before hook_of(function):
     cdef Before hook = Before()
+    if function is not None and not callable(function):
+        raise TypeError(f"before={function!r}: a function of the number of the variant, or None")
     hook.function = function
     return hook
 

@@ -90,7 +90,7 @@ class Baseline(NamedTuple):
 
     def __str__(self):
         lines = [f"{self.decision}: {len(self.entries)} entries against {self.runs} runs"]
-        lines += [f"  {e.name}: {e.decision}: {e.text}" for e in self.entries]
+        lines += [f"  {e.name}: {e.text}" for e in self.entries]
         return "\n".join(lines)
 
 

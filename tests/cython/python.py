@@ -80,6 +80,9 @@ raises(TypeError, lambda: perfh.bench(None), "perfh.bench cannot call None: pass
 raises(TypeError, lambda: perfh.auto(sys), "the name of a module is wanted")
 for save in (perfh.results_save, perfh.baseline_save, perfh.trace_save, perfh.export, perfh.baseline_check):
     raises(perfh.Error, lambda: save("/nowhere/x.json"), "/nowhere/x.json: there is no such folder")
+raises(TypeError, lambda: perfh.bench(slow, before=3), "before=3: a function")
+raises(TypeError, lambda: perfh.variant("v", "A"), "otherwise='A': the number of a variant")
+raises(perfh.Error, lambda: perfh.diagnose(), "no data: no scope was called 8 times")
 raises(perfh.Error, lambda: perfh.baseline_check("no.json"), "no.json: no data: there is no such file")
 raises(perfh.Error, lambda: perfh.baseline_check(__file__), "python.py: malformed")
 
@@ -474,6 +477,7 @@ checked = perfh.baseline_check(scratch / "b.json", rule="no regression beyond 20
 assert checked.runs == 1 and {e.name for e in checked.entries} >= {"unit", "queue"}, checked
 assert checked.decision in ("ACCEPT", "INCONCLUSIVE", "REJECT") and bool(checked) == (checked.decision == "ACCEPT")
 assert str(checked).startswith(checked.decision) and "unit" in str(checked)
+assert "saved by this run, " in str(checked) and "INCONCLUSIVE: INCONCLUSIVE" not in str(checked), str(checked)
 (scratch / "bad.json").write_text("{")
 assert raises(perfh.Error, lambda: perfh.baseline_check(scratch / "bad.json")).status
 
