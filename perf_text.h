@@ -23,11 +23,9 @@ PERF_BEGIN_DECLS
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
- *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", up to that many seconds
  *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
- *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
- *   perf_put_real_  a number with 12 digits as JSON has it; null: infinite or none
+ *   perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
@@ -756,104 +754,7 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_end(a);
 }
 
-/* ---- dates ---- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
-}
-
 /* ---- JSON ---- */
-
-/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
-PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
-{
-    int power = 0;
-
-    for (; x >= 10.0; power++)
-        x /= 10.0;
-    for (; x < 1.0; power--)
-        x *= 10.0;
-    *first = x;
-    return power;
-}
-
-#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
-
-/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
-PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
-{
-    char      text[64];
-    perf_out_ digits = perf_out_open_(text, sizeof text);
-    double    first;
-    const int power = perf_power_of_ten_(x, &first);
-    const int plain = power >= -5 && power < 17;
-    int       decimals = PERF_REAL_DIGITS_ - 1;
-
-    if (plain)
-        decimals -= power;
-    if (decimals < 0)
-        decimals = 0;
-    perf_put_fixed_(&digits, plain ? x : first, decimals);
-    if (decimals) {
-        while (text[digits.len - 1] == '0')
-            digits.len--;
-        if (text[digits.len - 1] == '.')
-            digits.len--;
-    }
-    perf_put_n_(out, text, digits.len);
-    if (!plain)
-        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
-}
-
-/* A number as JSON has it; null for what is infinite or none. */
-PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
-{
-    if (!perf_is_finite_(x)) {
-        perf_put_(out, "null");
-    } else if (x < 0.0) {
-        perf_put_char_(out, '-');
-        perf_put_positive_(out, -x);
-    } else if (x > 0.0) {
-        perf_put_positive_(out, x);
-    } else {
-        perf_put_char_(out, '0');
-    }
-}
 
 /* Writes JSON and puts the commas. */
 typedef struct perf_writer_ {
@@ -896,12 +797,6 @@ PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const 
 {
     perf_member_key_(json, key);
     perf_put_json_(json->out, text);
-}
-
-PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
-{
-    perf_member_key_(json, key);
-    perf_put_real_(json->out, x);
 }
 
 /* With so many decimals; null for what is infinite or none. */

@@ -238,6 +238,11 @@ INSIDE_UNUSED static size_t text_columns(const char *s, size_t *bytes)
     return perf_char_columns_(c);
 }
 
+#endif
+
+#if defined(PERF_SAVED_H) && !defined(INSIDE_SAVED_H)
+#define INSIDE_SAVED_H
+#include <stdlib.h>
 /* A number as our files have it. */
 INSIDE_UNUSED static void text_of_real(char *to, size_t cap, double x)
 {
@@ -245,11 +250,7 @@ INSIDE_UNUSED static void text_of_real(char *to, size_t cap, double x)
 
     perf_put_real_(&o, x);
 }
-#endif
 
-#if defined(PERF_SAVED_H) && !defined(INSIDE_SAVED_H)
-#define INSIDE_SAVED_H
-#include <stdlib.h>
 /* Where a strict reader of JSON stops: at `size` when the text is one value. */
 INSIDE_UNUSED static size_t json_end(const char *text, size_t size)
 {
