@@ -1710,11 +1710,9 @@ PERF_BEGIN_DECLS
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
- *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", up to that many seconds
  *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
- *   perf_member_real_, perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
- *   perf_put_real_  a number with 12 digits as JSON has it; null: infinite or none
+ *   perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
@@ -2443,104 +2441,7 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_end(a);
 }
 
-/* ---- dates ---- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
-}
-
 /* ---- JSON ---- */
-
-/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
-PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
-{
-    int power = 0;
-
-    for (; x >= 10.0; power++)
-        x /= 10.0;
-    for (; x < 1.0; power--)
-        x *= 10.0;
-    *first = x;
-    return power;
-}
-
-#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
-
-/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
-PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
-{
-    char      text[64];
-    perf_out_ digits = perf_out_open_(text, sizeof text);
-    double    first;
-    const int power = perf_power_of_ten_(x, &first);
-    const int plain = power >= -5 && power < 17;
-    int       decimals = PERF_REAL_DIGITS_ - 1;
-
-    if (plain)
-        decimals -= power;
-    if (decimals < 0)
-        decimals = 0;
-    perf_put_fixed_(&digits, plain ? x : first, decimals);
-    if (decimals) {
-        while (text[digits.len - 1] == '0')
-            digits.len--;
-        if (text[digits.len - 1] == '.')
-            digits.len--;
-    }
-    perf_put_n_(out, text, digits.len);
-    if (!plain)
-        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
-}
-
-/* A number as JSON has it; null for what is infinite or none. */
-PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
-{
-    if (!perf_is_finite_(x)) {
-        perf_put_(out, "null");
-    } else if (x < 0.0) {
-        perf_put_char_(out, '-');
-        perf_put_positive_(out, -x);
-    } else if (x > 0.0) {
-        perf_put_positive_(out, x);
-    } else {
-        perf_put_char_(out, '0');
-    }
-}
 
 /* Writes JSON and puts the commas. */
 typedef struct perf_writer_ {
@@ -2583,12 +2484,6 @@ PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const 
 {
     perf_member_key_(json, key);
     perf_put_json_(json->out, text);
-}
-
-PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
-{
-    perf_member_key_(json, key);
-    perf_put_real_(json->out, x);
 }
 
 /* With so many decimals; null for what is infinite or none. */
@@ -8773,177 +8668,6 @@ PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
         out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
-}
-
-/* ---- columns of a file ---- */
-
-#define PERF_DOUBT_LOG_ (-9.21)         /* log of the chance, 1 in 10,000, that begins a doubt    */
-
-/* What chance makes of a column: logs of two probabilities. */
-typedef struct perf_chance_ {
-    double log_order;                   /* its values in random order come out sorted             */
-    double log_tie;                     /* two of them are equal                                  */
-} perf_chance_;
-
-/* With m_i values of each kind: the product of m_i! over n!, and the sum of (m_i / n)^2. */
-PERF_FN perf_chance_ perf_chance_of_(const double *sorted, size_t n)
-{
-    perf_chance_ c = PERF_ZERO;
-    double       all = PERF_CAST_(double, n), ties = 0.0, run = 0.0;
-    size_t       i;
-
-    for (i = 0; i < n; i++) {
-        run += 1.0;
-        c.log_order += perf_log_(run) - perf_log_(PERF_CAST_(double, i + 1));
-        if (i + 1 == n || sorted[i + 1] > sorted[i]) {
-            ties += run / all * (run / all);
-            run = 0.0;
-        }
-    }
-    c.log_tie = perf_log_(ties);
-    return c;
-}
-
-/* 1: no value is below (toward -1: above) the one before it. */
-PERF_FN int perf_is_monotone_(const double *x, size_t n, double toward)
-{
-    size_t i;
-
-    for (i = 1; i < n; i++)
-        if ((x[i] - x[i - 1]) * toward < 0.0)
-            return 0;
-    return 1;
-}
-
-/* 1: all values stand in groups of `each` equal ones. */
-PERF_FN int perf_is_doubled_(const double *x, size_t n, size_t each)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        if (x[i] < x[i - i % each] || x[i] > x[i - i % each])
-            return 0;
-    return 1;
-}
-
-/* 1: from `period` on the values are those that stood so much earlier. */
-PERF_FN int perf_is_periodic_(const double *x, size_t n, size_t period)
-{
-    size_t i;
-
-    for (i = period; i < n; i++)
-        if (x[i] < x[i - period] || x[i] > x[i - period])
-            return 0;
-    return 1;
-}
-
-/* 1: every second value is above the median, the others are below. */
-PERF_FN int perf_is_alternating_(const double *x, size_t n, double median)
-{
-    size_t i;
-
-    for (i = 1; i < n; i++)
-        if (!((x[i] - median) * (x[i - 1] - median) < 0.0))
-            return 0;
-    return 1;
-}
-
-/* 1: as many equal values as `equal` are no chance. */
-PERF_FN int perf_is_no_chance_(const perf_chance_ *c, size_t equal)
-{
-    return c->log_tie * PERF_CAST_(double, equal) < PERF_DOUBT_LOG_;
-}
-
-/* What speaks against one column; sorted: its values in ascending order. */
-PERF_FN const char *perf_order_doubt_(const double *x, const double *sorted, size_t n)
-{
-    perf_chance_ c = perf_chance_of_(sorted, n);
-    size_t       k;
-
-    if (c.log_order < PERF_DOUBT_LOG_ && perf_is_monotone_(x, n, 1.0))
-        return "sorted by value: the order of time is lost";
-    if (c.log_order < PERF_DOUBT_LOG_ && perf_is_monotone_(x, n, -1.0))
-        return "sorted by value, largest first: the order of time is lost";
-    for (k = 2; k <= n / 2 && k <= 16; k++)
-        if (n % k == 0 && perf_is_no_chance_(&c, n - n / k) && perf_is_doubled_(x, n, k))
-            return "each value is written more than once";
-    for (k = 2; k <= n / 2; k++)
-        if (perf_is_no_chance_(&c, n - k) && perf_is_periodic_(x, n, k))
-            return "the same values again and again: parts of it are copies";
-    if (n >= 18 && perf_is_alternating_(x, n, perf_quantile_(sorted, n, 0.5)))
-        return "large and small values alternate: are these two columns in one?";
-    return PERF_NULL_;
-}
-
-/* What speaks against two columns of n values each. */
-PERF_FN const char *perf_copy_doubt_(const double *x, const double *other, size_t n)
-{
-    double low = PERF_INF_, high = 0.0, ratio;
-    int    is_copy = 1;
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        ratio = other[i] / x[i];
-        low = perf_least_(ratio, low);
-        high = perf_most_(ratio, high);
-        if (x[i] < other[i] || x[i] > other[i])
-            is_copy = 0;
-    }
-    if (is_copy)
-        return "the same numbers as the other side: a copy";
-    if (high - low <= 1e-9 * high)
-        return "the other side times a constant: computed, not measured";
-    return PERF_NULL_;
-}
-
-/* A sorted copy of the positive numbers of x in `into`; returns how many there are. */
-PERF_FN size_t perf_sorted_durations_(const double *x, size_t n, double *into)
-{
-    size_t i, count = 0;
-
-    for (i = 0; i < n; i++)
-        if (perf_is_duration_(x[i]))
-            into[count++] = x[i];
-    perf_sort_values_(into, count);
-    return count;
-}
-
-/* Why x[0..n) is no series of measurements in time order, as a static sentence; NULL: nothing
- * speaks against it, or there is no memory.  By chance it says so of 1 of 10,000 files: sorted,
- * repeated or alternating values.  `other` (NULL: none) is the column of the other side: is the one
- * a copy of the other, or in another unit?  For files that others wrote.  Allocates above 256.   */
-PERF_FN const char *perf_column_doubt_(const double *x, size_t n, const double *other,
-                                       size_t n_other)
-{
-    const char *doubt = PERF_NULL_;
-    double      local[512], *sorted = PERF_NULL_, *sorted_other, ratio;
-    size_t      count, count_other = 0;
-
-    if (!x || !n || n > SIZE_MAX / 64 || n_other > SIZE_MAX / 64)
-        return doubt;
-    if (!other)
-        n_other = 0;
-    sorted = perf_scratch_(local, 512, n + n_other);
-    if (!sorted)
-        return doubt;
-    sorted_other = sorted + n;
-    count = perf_sorted_durations_(x, n, sorted);
-    if (n_other)
-        count_other = perf_sorted_durations_(other, n_other, sorted_other);
-    if (count == n)                                 /* else the values are refused anyway         */
-        doubt = perf_order_doubt_(x, sorted, n);
-    if (!doubt && count == n && count_other == n_other && n == n_other) {
-        perf_chance_ c = perf_chance_of_(sorted, n);
-        if (perf_is_no_chance_(&c, n))
-            doubt = perf_copy_doubt_(x, other, n);
-    }
-    if (!doubt && count && count_other) {
-        ratio = perf_quantile_(sorted_other, count_other, 0.5) / perf_quantile_(sorted, count, 0.5);
-        if (ratio > 900.0 || ratio < 1.0 / 900.0)
-            doubt = "the two sides differ by a factor near 1,000 or more: are the units the same?";
-    }
-    perf_scratch_free_(sorted, local);
-    return doubt;
 }
 
 /* ---- sequential ---- */
@@ -20864,10 +20588,118 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
+ *   perf_put_date_         "2026-11-21T12:00:00"
+ *   perf_put_real_, perf_member_real_  a number with 12 digits as JSON has it; null: infinite or
+ *                          none
  *   perf_more_             room in a list that doubles
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+/* ---- dates ---- */
+
+#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
+}
+
+/* ---- numbers ---- */
+
+/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
+PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
+{
+    int power = 0;
+
+    for (; x >= 10.0; power++)
+        x /= 10.0;
+    for (; x < 1.0; power--)
+        x *= 10.0;
+    *first = x;
+    return power;
+}
+
+#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
+
+/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
+PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
+{
+    char      text[64];
+    perf_out_ digits = perf_out_open_(text, sizeof text);
+    double    first;
+    const int power = perf_power_of_ten_(x, &first);
+    const int plain = power >= -5 && power < 17;
+    int       decimals = PERF_REAL_DIGITS_ - 1;
+
+    if (plain)
+        decimals -= power;
+    if (decimals < 0)
+        decimals = 0;
+    perf_put_fixed_(&digits, plain ? x : first, decimals);
+    if (decimals) {
+        while (text[digits.len - 1] == '0')
+            digits.len--;
+        if (text[digits.len - 1] == '.')
+            digits.len--;
+    }
+    perf_put_n_(out, text, digits.len);
+    if (!plain)
+        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
+}
+
+/* A number as JSON has it; null for what is infinite or none. */
+PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
+{
+    if (!perf_is_finite_(x)) {
+        perf_put_(out, "null");
+    } else if (x < 0.0) {
+        perf_put_char_(out, '-');
+        perf_put_positive_(out, -x);
+    } else if (x > 0.0) {
+        perf_put_positive_(out, x);
+    } else {
+        perf_put_char_(out, '0');
+    }
+}
+
+PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
+{
+    perf_member_key_(json, key);
+    perf_put_real_(json->out, x);
+}
 
 /* ---- lists and text ---- */
 

@@ -75,13 +75,6 @@ INSIDE_UNUSED static size_t stats_share_low(size_t n, double a, double b, double
     return perf_share_low_(n, a, b, tail);
 }
 
-/* Why a column of a file is no series of measurements; NULL: nothing speaks against it. */
-INSIDE_UNUSED static const char *column_doubt(const double *x, size_t n, const double *other,
-                                              size_t n_other)
-{
-    return perf_column_doubt_(x, n, other, n_other);
-}
-
 /* How likely pairs as far apart are without a difference. */
 INSIDE_UNUSED static double stats_pairs_p(const double *baseline, const double *candidate, size_t n,
                                           const perf_compare_opts *opts)

@@ -10,6 +10,7 @@
 #define PERF_TOOLS_JUDGE_H
 
 #include "ab.h"
+#include "doubt.h"
 
 enum { AB_RULES = 8, AB_ENOUGH_RUNS = 6 };
 
@@ -644,8 +645,8 @@ PERF_FN const char *ab_doubt(const ab_data *d, int side, int copies)
 
     if (d->how != AB_HOW_PAIRS)
         return NULL;
-    doubt = perf_column_doubt_(d->x[side], d->n[side], copies ? d->x[!side] : NULL,
-                              copies ? d->n[!side] : 0);
+    doubt = ab_column_doubt(d->x[side], d->n[side], copies ? d->x[!side] : NULL,
+                            copies ? d->n[!side] : 0);
     if (doubt && *d->unit && strstr(doubt, "units"))        /* both sides say theirs              */
         return NULL;
     return doubt;
@@ -677,6 +678,30 @@ PERF_FN perf_verdict ab_verdict(const ab_data *d, double confidence)
     if (*d->cap)
         perf_verdict_cap_(&v, d->cap);
     return v;
+}
+
+/* 1: the sides differ from what is asked by far more than either varies. */
+PERF_FN int ab_is_far(const ab_data *d, double confidence)
+{
+    const perf_verdict v = ab_verdict(d, confidence);
+    double             spread = 0.0, one;
+    int                side;
+
+    for (side = 0; side < 2; side++) {
+        one = ab_log_spread(d->x[side], d->n[side]);
+        spread = one > spread ? one : spread;
+    }
+    return perf_fabs_(perf_log_(v.ratio.estimate) - perf_log_(v.threshold)) > AB_FAR * spread;
+}
+
+/* Pairs that count for fewer measurements than they are get no verdict, unless it is clear. */
+PERF_FN void ab_doubt_pairs(ab_data *d, double confidence)
+{
+    if (d->how != AB_HOW_PAIRS || *d->cap || d->n[0] != d->n[1])
+        return;
+    if (ab_neighbours_alike(d->x[0], d->x[1], d->n[0]) && !ab_is_far(d, confidence))
+        snprintf(d->cap, sizeof d->cap, "%s",
+                 "pairs in a row have like ratios, and count for fewer; --trust judges them");
 }
 
 /* The level that each of `rules` rules needs for a REJECT: any of them is enough for one, so that

@@ -622,8 +622,11 @@ static int compare_row(ab_report *r, const options *o, const sides *kind, size_t
         }
         if (ab_collect(&row->d[k], a, b, &r->plan, o->file[o->files - 1], e) < 0)
             return -1;
-        if (strcmp(s->side[0].format, "perf_results") != 0)     /* those took turns               */
+        if (strcmp(s->side[0].format, "perf_results") != 0) {   /* those took turns               */
             doubt_columns(row, &row->d[k], o, a == b);
+            if (!row->missing && !o->plan.trust)
+                ab_doubt_pairs(&row->d[k], r->plan.confidence);
+        }
         if (k == 0)
             note_failures(r, of->name, a, b);
     }

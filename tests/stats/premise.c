@@ -1,5 +1,5 @@
 /* Where a premise of the textbook fails: few pairs of arms with two speeds, rare pauses in one arm,
- * coarse clocks, columns of a file that are no measurements; and is "the same within x %" right as
+ * coarse clocks; and is "the same within x %" right as
  * often as it says?  Rates over simulated trials with fixed seeds, 3 standard errors of room.     */
 #include "perf_stats.h"
 #include "check.h"
@@ -205,64 +205,6 @@ static void coarse_clock(void)
     CHECK(s.decision == PERF_INCONCLUSIVE, "nothing can be said: %s", perf_decision_text(s.decision));
 }
 
-static const char *doubt(const double *x, size_t n)
-{
-    const char *text = column_doubt(x, n, NULL, 0);
-
-    return text ? text : "";
-}
-
-static void columns(void)
-{
-    double x[60], y[60], copy[60];
-    int    i, trial, said = 0;
-
-    state = 5;
-    for (i = 0; i < 60; i++) {
-        x[i] = 100.0 + normal();
-        y[i] = 100.0 + normal();
-    }
-    CHECK(!column_doubt(x, 60, y, 60) && !column_doubt(x, 8, y, 8), "honest: %s", doubt(x, 60));
-    memcpy(copy, x, sizeof x);
-    qsort(copy, 60, sizeof *copy, ascending);
-    CHECK(strstr(doubt(copy, 60), "sorted") && strstr(doubt(copy, 8), "sorted"), "%s", doubt(copy, 60));
-    for (i = 0; i < 60; i++)
-        copy[i] = -copy[i] + 300.0;
-    CHECK(strstr(doubt(copy, 60), "largest first"), "%s", doubt(copy, 60));
-    for (i = 0; i < 60; i++)
-        copy[i] = x[i / 2];
-    CHECK(strstr(doubt(copy, 60), "more than once"), "doubled: %s", doubt(copy, 60));
-    for (i = 0; i < 60; i++)
-        copy[i] = x[i / 5];
-    CHECK(strstr(doubt(copy, 60), "more than once"), "five times: %s", doubt(copy, 60));
-    for (i = 0; i < 60; i++)
-        copy[i] = x[i % 25];
-    CHECK(strstr(doubt(copy, 60), "copies"), "in blocks: %s", doubt(copy, 60));
-    for (i = 0; i < 60; i++)
-        copy[i] = i % 2 ? x[i] + 50.0 : x[i];
-    CHECK(strstr(doubt(copy, 60), "alternate"), "two columns in one: %s", doubt(copy, 60));
-    CHECK(strstr(column_doubt(x, 60, x, 60), "a copy"), "the same file twice");
-    for (i = 0; i < 60; i++)
-        copy[i] = 0.9 * x[i];
-    CHECK(strstr(column_doubt(x, 60, copy, 60), "computed"), "times a constant");
-    for (i = 0; i < 60; i++)
-        copy[i] = 1000.0 * y[i];
-    CHECK(strstr(column_doubt(x, 60, copy, 60), "units"), "us and ns");
-    for (i = 0; i < 60; i++)
-        copy[i] = 7.0;
-    CHECK(!column_doubt(copy, 60, copy, 60), "one tick of a coarse clock is no lie: %s", doubt(copy, 60));
-    CHECK(!column_doubt(NULL, 3, NULL, 0) && !column_doubt(x, 0, NULL, 0) && !column_doubt(x, 1, y, 1),
-          "nothing to look at");
-    for (trial = 0; trial < 20000; trial++) {   /* a clock of three readings, drift, like columns  */
-        for (i = 0; i < 20; i++) {
-            x[i] = trial % 3 ? 100.0 + 0.2 * i + normal() : 5.0 + (double)(int)(3.0 * uniform());
-            y[i] = trial % 3 ? 100.0 + normal() : 5.0 + (double)(int)(2.0 * uniform());
-        }
-        said += column_doubt(x, 20, y, 20) != NULL;
-    }
-    CHECK(said <= 8, "%d of 20,000 honest files are doubted", said);
-}
-
 /* The same within 2 %: limits of 1.02 and its inverse. */
 static void same(void)
 {
@@ -319,7 +261,6 @@ int main(void)
     beside_a_gap();
     rare_pauses();
     coarse_clock();
-    columns();
     same();
     return check_done();
 }
