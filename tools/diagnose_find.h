@@ -709,6 +709,17 @@ PERF_FN void diag_gap(diag_found *f, int64_t begin, int64_t end, uint32_t next)
     diag_gap_before(f, begin, launched, data, done, next);
 }
 
+/* What the device did there, from the window's begin on: where its clock and the host's disagree, an
+ * event may begin before its launch.                                                             */
+PERF_FN void diag_span_of_device(const diag_found *f, diag_spans *to, uint32_t which)
+{
+    const diag_event *e = &f->t->event[which];
+    const int64_t     begin = e->begin > f->begin ? e->begin : f->begin;
+
+    if (e->end >= begin)
+        diag_span_add(to, begin, e->end, which);
+}
+
 /* What the device did in the window, and why it idled. */
 PERF_FN void diag_find_device(diag_found *f)
 {
@@ -721,18 +732,18 @@ PERF_FN void diag_find_device(diag_found *f)
         const uint32_t    which = (uint32_t)i;
         if (!diag_of_device(e) || !diag_in_window(f, e))
             continue;
-        diag_span_add(&f->busy, e->begin, e->end, which);
+        diag_span_of_device(f, &f->busy, which);
         if (e->kind != DIAG_KERNEL) {
-            diag_span_add(&f->copy, e->begin, e->end, which);
+            diag_span_of_device(f, &f->copy, which);
             if (e->kind == DIAG_COPY)
                 diag_copy_event(f, e, which);
             continue;
         }
         diag_kernel_event(f, e, which);
         if (!f->is[e->name].family)
-            diag_span_add(&f->collective, e->begin, e->end, which);
+            diag_span_of_device(f, &f->collective, which);
         else
-            diag_span_add(&f->compute, e->begin, e->end, which);
+            diag_span_of_device(f, &f->compute, which);
     }
     for (i = 0; i < f->busy.n; i++) {
         diag_gap(f, at, f->busy.s[i].begin, f->busy.s[i].first + 1);

@@ -370,6 +370,14 @@ def limits(c):
     c.check("device computes 49.0 %" in out, f"half of the time: {out}")
     one = json.loads(c.status(0, "diagnose", sync_bound().save(c, "s.json"), "--json", "-"))["traces"][0]
     c.check(abs(one["best"] - 1 / (1 - .24)) < .01, f"without 4 * 60 us of .item(): at most {one['best']}")
+    t = Trace()                         # the clock of a device that is behind the host's by 0.9 ms
+    for i in range(6):
+        t.step(i, i * 1000, 1000)
+        for k in range(2):
+            t.kernel(GEMM, i * 1000 + 12 + 10 * k, i * 1000 + (100 + 400 * k if i else 800 * k - 900), 300)
+    one = json.loads(c.status(0, "diagnose", t.save(c, "early.json"), "--json", "-"))["traces"][0]
+    c.check(sum(one["idle_ns"].values()) == one["idle_all_ns"] and one["busy_ns"] == 3_200_000,
+            f"kernels before their launch: busy {one['busy_ns']}, idle {one['idle_all_ns']}: {one['idle_ns']}")
 
 
 def painted(t):
