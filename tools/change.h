@@ -27,7 +27,7 @@ enum {
 #define CHANGE_MIXED 0.35               /* of a level, so many may lie nearer to the rest         */
 #define CHANGE_VISIT 0.65               /* a value that lies so far on the way to the other level */
 #define CHANGE_STEP  0.007              /* chance of error of a step where the level wanders      */
-#define CHANGE_RAMP  0.02               /* of a creep                                             */
+#define CHANGE_RAMP  0.02               /* of a creep that goes on, and of one that has ended     */
 #define CHANGE_CREEP 0.05               /* log: what creeps by less in all may be the machine     */
 #define CHANGE_OFF   2.4                /* off is what lies so many times as far as nine of ten   */
 
@@ -314,7 +314,7 @@ typedef struct change_fit {
 
 /* Of the differences of neighbours, noise alone (share 0) makes the variance 2 and, from one to
  * the next, the covariance -1; a random walk alone (share 1) makes 1 and 0.  A step is one
- * difference, at each of its ends; a ramp is in all that are behind s->from.                     */
+ * difference, at each of its ends; a ramp is in all between s->from and s->to.                   */
 PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch *s, int ramp,
                                  double share)
 {
@@ -328,7 +328,7 @@ PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch
         move = y[i] - y[i - 1] - factor * move;
         shape *= -factor;
         if (ramp)
-            shape += i > s->from;
+            shape += i > s->from && i < s->to;
         else
             shape += (i == s->from) - (i == s->to);
         squares += move * move / variance;
@@ -378,23 +378,46 @@ PERF_FN double change_goes(const double *y, size_t n)
     return ab_abs(xy / xx * (double)n);
 }
 
-/* The p of a ramp through all of a series, its last half, quarter ... where the level wanders. */
+/* The p of a ramp through y[from .. to) of a series whose level wanders. */
+PERF_FN double change_ramp_in(const double *y, size_t n, size_t from, size_t to)
+{
+    change_stretch s = {0, 0, 0.0, 0.0};
+
+    s.from = from;
+    s.to = to;
+    if (change_goes(y + from, to - from) < CHANGE_CREEP)
+        return CHANGE_NONE;
+    return change_beside_walk(y, n, &s, 1, 1.0);
+}
+
+/* The likeliest ramp that goes on: through all of a series, its last half, quarter ... */
 PERF_FN double change_ramp(const double *y, size_t n)
 {
-    change_stretch s = {0, n, 0.0, 0.0};
-    double         tries = 0.0, best = CHANGE_NONE, p;
-    size_t         length;
+    double tries = 0.0, best = CHANGE_NONE, p;
+    size_t length;
 
-    for (length = n; length >= 2 * CHANGE_LEAST; length /= 2)
-        tries += 1.0;
     for (length = n; length >= 2 * CHANGE_LEAST; length /= 2) {
-        s.from = n - length;
-        if (change_goes(y + s.from, length) < CHANGE_CREEP)
-            continue;
-        p = change_beside_walk(y, n, &s, 1, tries);
+        tries += 1.0;
+        p = change_ramp_in(y, n, n - length, n);
         best = p < best ? p : best;
     }
-    return best;
+    return best * tries;
+}
+
+/* The likeliest one that has ended.  Tried are lengths of 3/4 of the series, 3/4 of that ..., from
+ * its end on, by a third of their length.                                                        */
+PERF_FN double change_ramp_ended(const double *y, size_t n)
+{
+    double tries = 0.0, best = CHANGE_NONE, p;
+    size_t length, to;
+
+    for (length = n * 3 / 4; length >= 2 * CHANGE_LEAST; length = length * 3 / 4)
+        for (to = n - length / 3; to >= length; to -= length / 3) {
+            tries += 1.0;
+            p = change_ramp_in(y, n, to - length, to);
+            best = p < best ? p : best;
+        }
+    return best * tries;
 }
 
 PERF_FN void change_add(changes *c, size_t at, int creeps)
@@ -410,7 +433,7 @@ PERF_FN void change_cut(changes *c, const double *y, size_t from, size_t to)
 {
     const size_t   n = to - from;
     change_stretch best;
-    double         step = CHANGE_NONE, ramp;
+    double         step = CHANGE_NONE, ramp, ended;
 
     if (n < 2 * CHANGE_LEAST || c->n == CHANGE_MOST)
         return;
@@ -420,6 +443,8 @@ PERF_FN void change_cut(changes *c, const double *y, size_t from, size_t to)
     if (best.p < CHANGE_NONE)
         step = change_beside_walk(y + from, n, &best, 0, change_tries(&best, n));
     ramp = change_ramp(y + from, n);
+    ended = change_ramp_ended(y + from, n);
+    ramp = ended < ramp ? ended : ramp;
     if (!(step < CHANGE_STEP || ramp < CHANGE_RAMP))
         return;
     change_cut(c, y, from, from + best.from);

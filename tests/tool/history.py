@@ -71,6 +71,10 @@ def changes(c):
     c.check(all(p["low"] <= p["median"] <= p["high"] for p in found["runs"]) and found["runs"][3]["label"] == "c03", "runs")
     file = c.file("creep.json", json.dumps(history("creep", 1, 0.005)))
     c.status(0, "history", file, has="creep: +")
+    ended = history("ended", 1, nights=100)         # a creep that has ended is a change for good
+    for b in ended["benchmarks"]:
+        b["samples"] = [v * 1.005 ** max(0, min(int(b["run"]) - 40, 25)) for v in b["samples"]]
+    c.status(0, "history", c.file("ended.json", json.dumps(ended)), has="ended: +")
     quiet = [json.loads(c.run("history", c.file("quiet.json", json.dumps(history("quiet", 1))), "--json", "-")[1])
              for _ in range(20)]
     c.check(sum(bool(q["benchmarks"][0]["changes"]) for q in quiet) <= 2, "changes where nothing changed")
