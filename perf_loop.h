@@ -1393,6 +1393,8 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
                                         /* clock, the place of the code                           */
 #define PERF_TRIFLE_MOST_     0.01      /* one that always counts                                 */
 #define PERF_DEBT_LEAST_      0.02      /* of an iteration                                        */
+#define PERF_DEBT_LIKELY_     1.5       /* standard errors: more leads have to tell               */
+#define PERF_DEBT_SURE_       3.0
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_TURNS_APART_     1.15      /* ratio in turns against that with leads: a note         */
@@ -1638,15 +1640,6 @@ PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *s)
 
 /* ---- what may be said against an answer: docs/loops.md has the table ---- */
 
-enum {
-    PERF_NO_OBJECTION_,
-    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
-    PERF_NOT_CONFIRMED_,                /* by them                                                */
-    PERF_DEBT_,                         /* one leaves work to the other                           */
-    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
-    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
-};
-
 /* 1: longer leads change the ratio.  `lenient`: only if that may change the answer. */
 PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int lenient)
 {
@@ -1699,24 +1692,27 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
 }
 
 /* PERF_DEBT_: one variant takes longer in its leads than in the slices after them, because it does
- * work that the other left.  If that time counted for the other, the answer would change.        */
+ * work that the other left.  If that time counted for the other, the answer would change.  Where
+ * that is likely but not sure, more leads have to tell.  Shares are of an iteration of variant 0.*/
 PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 {
     const double       at = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at, ratio = perf_exp_(at);
     const perf_centre_ a = perf_race_owed_(s, 0), b = perf_race_owed_(s, i);
-    const double       share = a.at - b.at, gap = perf_fabs_(a.at - b.at);
-    double             in_full;
+    const double       share = a.at - ratio * b.at, gap = perf_fabs_(share);
+    const double       of_b = ratio * b.error, error = perf_sqrt_(a.error * a.error + of_b * of_b);
+    double             in_full = ratio + share;
 
     if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
         return perf_race_cannot_tell_(s);
-    if (gap < PERF_DEBT_LEAST_ || gap * gap < 9.0 * (a.error * a.error + b.error * b.error))
-        return PERF_NO_OBJECTION_;
-    in_full = ratio + share;
     if (!(share > 0.0))
-        in_full = ratio / (1.0 - share * ratio);
-    if (perf_race_alike_(s, at, perf_log_(in_full)))
+        in_full = ratio / (1.0 - share);
+    if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(s, at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
-    return PERF_DEBT_;
+    if (gap >= PERF_DEBT_SURE_ * error)
+        return PERF_DEBT_;
+    if (gap < PERF_DEBT_LIKELY_ * error || s->lenient)
+        return PERF_NO_OBJECTION_;
+    return perf_race_cannot_tell_(s);
 }
 
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
@@ -1911,14 +1907,17 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
     const size_t n = s->arm[0].count;
     const int    decided = s->typical && !perf_race_still_open_(s);
     const double took = perf_race_took_(s, now);
-    const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) &&
-                     n >= s->kept_at + s->kept_at / 8 && took >= s->ask.min_seconds * 1e9;
+    const int    late = took > 0.5e9 * s->opts.max_seconds;
+    const int    again = n >= s->kept_at + s->kept_at / 8 ||
+                      (late && s->few_longer && !s->lenient);   /* they had their time            */
+    const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) && again &&
+                     took >= s->ask.min_seconds * 1e9;
     int          objection;
 
     if (full) {
         if (perf_race_interval_open_(s))
             return 0;
-        s->lenient = took > 0.5e9 * s->opts.max_seconds;
+        s->lenient = late;
         objection = perf_race_gravest_(s);
         s->few_longer = objection == PERF_TOO_FEW_;
         if (objection >= PERF_RATIO_DRIFTS_)

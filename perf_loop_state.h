@@ -46,7 +46,17 @@ typedef struct perf_timer_ {
 } perf_timer_;
 
 enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
-       PERF_OWED_ = 16 };               /* the latest longer leads, by what they took             */
+       PERF_OWED_ = 64 };               /* the latest longer leads, by what they took             */
+
+/* What may be said against an answer: docs/loops.md has the table. */
+enum {
+    PERF_NO_OBJECTION_,
+    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
+    PERF_NOT_CONFIRMED_,                /* by them                                                */
+    PERF_DEBT_,                         /* one leaves work to the other                           */
+    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
+    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
+};
 
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_loop_arm_ {
