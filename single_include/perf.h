@@ -22641,6 +22641,7 @@ PERF_BEGIN_DECLS
  *   scope  the median of its calls (or their p95, p99, mean): good to 3 %
  * A rule on instructions, cycles, branches or branch misses compares the counters of that name
  * (perf_counters_loop, perf_bench_counter): what no run has counted is INCONCLUSIVE.
+ * Runs are added by perf_baseline_add, which stands with what writes files (perf_saved.h).
  * One saved run of eight may lie far off (a backup ran): it is left out, and named in `odd`.  So is
  * a whole run if most entries lie 16 % and more off, of one entry what lies 50 % and more off.
  * A change that came with a saved run is in the spread of the saved runs and hides there.  So the

@@ -342,23 +342,32 @@ static void scaled(void)
     end(&c);
 }
 
-static void read_by_program(void)
+/* A first scope opens the counters; then their pages let the program read them.  away: ns without them so far. */
+static void pages(uint64_t capabilities, uint64_t away)
 {
-    perf_counters c = begin();
-    uint64_t      before;
-    int           i;
+    int i;
 
     {
         PERF_SCOPE("opens");
     }
     for (i = 0; i < 2; i++) {
         page[i]->index = (uint32_t)(1 + i);
-        page[i]->capabilities = 4;
+        page[i]->capabilities = capabilities;
         page[i]->pmc_width = 48;
-        page[i]->offset = i ? 200 : 100;
+        page[i]->offset = 0;
         page[i]->time_enabled = enabled;
-        page[i]->time_running = running;
+        page[i]->time_running = running - away;
     }
+}
+
+static void read_by_program(void)
+{
+    perf_counters c = begin();
+    uint64_t      before;
+
+    pages(4, 0);
+    page[0]->offset = 100;
+    page[1]->offset = 200;
     before = reads;
     pmcs = 1;
     {
@@ -402,20 +411,9 @@ static void times_by_program(void)
 {
     perf_counters c = begin();
     uint64_t      before;
-    int           i;
 
-    {
-        PERF_SCOPE("opens");
-    }
-    for (i = 0; i < 2; i++) {
-        page[i]->index = (uint32_t)(1 + i);
-        page[i]->capabilities = 4 | 8;
-        page[i]->pmc_width = 48;
-        page[i]->offset = 0;
-        page[i]->time_enabled = enabled;
-        page[i]->time_running = running - 5;
-        page[i]->time_offset = 1000;    /* and none a tick: time_mult is 0 */
-    }
+    pages(4 | 8, 5);
+    page[0]->time_offset = page[1]->time_offset = 1000;     /* and none a tick: time_mult is 0 */
     before = reads;
     pmcs = 1;
     {
