@@ -155,6 +155,7 @@ typedef struct perf_gpu_ab_result {
     perf_gpu_ab_opts opts;      /* what really ran */
     perf_status      status;    /* anything but PERF_OK: the verdict is INCONCLUSIVE */
     uint32_t         warnings;
+    int              forced;    /* 1: PERF_VARIANT let only one of the two run */
 } perf_gpu_ab_result;
 
 typedef perf_gpu_loop perf_gpu_ab;      /* one that answers: which of two is faster? */
@@ -874,7 +875,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
 
     for (i = 0; i < state->variants; i++) {
         a = &s->arm[i];
-        while (state->status == PERF_OK && perf_gpu_energy_more_(s, a)) {
+        while (a->launches && state->status == PERF_OK && perf_gpu_energy_more_(s, a)) {
             if (!a->exec)
                 return 64 * a->energy.round + PERF_CAST_(uint64_t, i);
             if (!perf_gpu_energy_replay_(s, a))
@@ -978,7 +979,7 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *s)
 /* 1: the clock of the device is steady, or it takes too long to become so. */
 PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *s, int late)
 {
-    const int      launches = s->arm[0].launches;
+    const int      launches = s->arm[s->state->order[0]].launches;
     const uint64_t now = perf_now();
     const int      stands = now == s->warm_began && launches > 10000;   /* the host's clock */
 
@@ -1120,12 +1121,13 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
     const perf_gpu_loop_ *s = PERF_CAST_(const perf_gpu_loop_ *, state->own);
-    const size_t          filed = s->arm[0].count, most = perf_gpu_most_samples_(s);
+    const int             one = state->order[0];        /* the others have as many */
+    const size_t          filed = s->arm[one].count, most = perf_gpu_most_samples_(s);
     size_t                least = PERF_GPU_LEAST_;
 
     if (state->variants == 2)
         least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + s->again || (!state->arm[0].count && filed >= 30))
+    if (filed >= most + s->again || (!state->arm[one].count && filed >= 30))
         return 1;
     return filed >= least && (enough || (s->useless && perf_gpu_spent_(s) > 1.0));
 }
@@ -1344,17 +1346,19 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
 /* Each body once, with the device idle before and after. */
 PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
 {
-    const int variant = s->profiled++;
+    const int turn = s->profiled++;
+    int       variant;
 
     if (!perf_gpu_try_(s, s->t->stream_sync(s->stream)))
         return 0;
     if (!s->profiling)
         perf_gpu_profiler_(s, 1);
-    if (variant == s->state->variants) {
+    if (turn == s->state->running) {
         perf_gpu_profiler_(s, 0);
         (void)perf_gpu_fail_(s, PERF_ENODATA, "the body ran once, for a profiler");
         return 0;
     }
+    variant = s->state->order[turn];
     s->state->arm[variant].runs = 1;
     return 64 + PERF_CAST_(uint64_t, variant);
 }
@@ -1516,7 +1520,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
         o = *opts;
     o.device = perf_gpu_bench_resolve_(&o.device);
     ask = perf_gpu_ab_ask_(&o);
-    state = perf_race_pages_(&ask, 2, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
+    state = perf_race_pages_(name, &ask, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
     if (!state)
         return PERF_NULL_;
     s = perf_gpu_loop_open_(name, stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device,
@@ -1836,7 +1840,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;
     h->warnings = r.warnings;
-    perf_gpu_settle_(s, r.candidate.text, h);
+    r.forced = h->forced;
+    perf_gpu_settle_(s, s->state->forced ? r.candidate.text : r.baseline.text, h);
     return r;
 }
 

@@ -32,7 +32,7 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
- *   perf_race_pages_        likewise a state that asks for an answer, or is refused
+ *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
@@ -2000,8 +2000,10 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
 }
 
 /* What a new A/B loop or race asks for; `o` is resolved. */
-PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const perf_ab_opts *o, int in_range)
+PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const char *name, const perf_ab_opts *o,
+                                  int in_range)
 {
+    perf_race_force_(s, perf_variant(name, -1));
     s->ask = *o;
     if (!s->ask.seed)
         s->ask.seed = s->coin;
@@ -2016,29 +2018,26 @@ PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const perf_ab_opts *o, in
     perf_race_check_(s, in_range);
 }
 
-/* own: bytes for a filling, and more for each round. */
-PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const perf_ab_opts *opts, size_t variants,
+/* Of two arms.  own: bytes for a filling, and more for each round. */
+PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, const perf_ab_opts *opts,
                                                  size_t own, size_t own_a_round)
 {
-    const perf_ab_opts o = perf_race_resolved_(opts, PERF_CAST_(int, variants));
+    const perf_ab_opts o = perf_race_resolved_(opts, 2);
     const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
-    perf_loop_state_  *s = perf_loop_pages_(variants, rounds, own + rounds * own_a_round);
+    perf_loop_state_  *s = perf_loop_pages_(2, rounds, own + rounds * own_a_round);
 
     if (s)
-        perf_race_ask_(s, &o, 1);
+        perf_race_ask_(s, name, &o, 1);
     return s;
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
-    int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
-    int               k = 2;
+    const int         k = perf_clamp_(variants, 2, PERF_RACE_MOST_);
     perf_ab_opts      o;
     perf_loop_state_ *s = PERF_NULL_;
 
-    if (in_range)
-        k = variants;
     o = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
@@ -2046,9 +2045,8 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     if (!s)
         return perf_loop_new_(s);
     s->left_to_warm = 2;
-    perf_race_force_(s, perf_variant(name, -1));
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    perf_race_ask_(s, &o, in_range);
+    perf_race_ask_(s, name, &o, k == variants);
     return perf_loop_new_(s);
 }
 

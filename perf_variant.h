@@ -15,7 +15,7 @@ PERF_BEGIN_DECLS
  * The environment can choose a variant by name without a new build, to roll a change back:
  *     PERF_VARIANT="parser=A,sum=1" ./program
  * A or 0 is the baseline, B or 1 the candidate, C or 2 the next one, in either case of letters.
- * perf_ab and perf_race loops of that name then run this variant alone and are INCONCLUSIVE.     */
+ * perf_ab, perf_gpu_ab and perf_race loops of that name then run it alone and are INCONCLUSIVE.  */
 
 /* The variant that PERF_VARIANT asks for, else `otherwise`.  If the value is missing or none of
  * the above, or PERF_VARIANT has no `=`, it is `otherwise`, and perf_error() says PERF_EFORMAT.

@@ -15155,7 +15155,7 @@ PERF_BEGIN_DECLS
  * The environment can choose a variant by name without a new build, to roll a change back:
  *     PERF_VARIANT="parser=A,sum=1" ./program
  * A or 0 is the baseline, B or 1 the candidate, C or 2 the next one, in either case of letters.
- * perf_ab and perf_race loops of that name then run this variant alone and are INCONCLUSIVE.     */
+ * perf_ab, perf_gpu_ab and perf_race loops of that name then run it alone and are INCONCLUSIVE.  */
 
 /* The variant that PERF_VARIANT asks for, else `otherwise`.  If the value is missing or none of
  * the above, or PERF_VARIANT has no `=`, it is `otherwise`, and perf_error() says PERF_EFORMAT.
@@ -15266,7 +15266,7 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
- *   perf_race_pages_        likewise a state that asks for an answer, or is refused
+ *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
@@ -17234,8 +17234,10 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
 }
 
 /* What a new A/B loop or race asks for; `o` is resolved. */
-PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const perf_ab_opts *o, int in_range)
+PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const char *name, const perf_ab_opts *o,
+                                  int in_range)
 {
+    perf_race_force_(s, perf_variant(name, -1));
     s->ask = *o;
     if (!s->ask.seed)
         s->ask.seed = s->coin;
@@ -17250,29 +17252,26 @@ PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const perf_ab_opts *o, in
     perf_race_check_(s, in_range);
 }
 
-/* own: bytes for a filling, and more for each round. */
-PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const perf_ab_opts *opts, size_t variants,
+/* Of two arms.  own: bytes for a filling, and more for each round. */
+PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, const perf_ab_opts *opts,
                                                  size_t own, size_t own_a_round)
 {
-    const perf_ab_opts o = perf_race_resolved_(opts, PERF_CAST_(int, variants));
+    const perf_ab_opts o = perf_race_resolved_(opts, 2);
     const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
-    perf_loop_state_  *s = perf_loop_pages_(variants, rounds, own + rounds * own_a_round);
+    perf_loop_state_  *s = perf_loop_pages_(2, rounds, own + rounds * own_a_round);
 
     if (s)
-        perf_race_ask_(s, &o, 1);
+        perf_race_ask_(s, name, &o, 1);
     return s;
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
-    int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
-    int               k = 2;
+    const int         k = perf_clamp_(variants, 2, PERF_RACE_MOST_);
     perf_ab_opts      o;
     perf_loop_state_ *s = PERF_NULL_;
 
-    if (in_range)
-        k = variants;
     o = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
@@ -17280,9 +17279,8 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     if (!s)
         return perf_loop_new_(s);
     s->left_to_warm = 2;
-    perf_race_force_(s, perf_variant(name, -1));
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    perf_race_ask_(s, &o, in_range);
+    perf_race_ask_(s, name, &o, k == variants);
     return perf_loop_new_(s);
 }
 
@@ -34945,6 +34943,7 @@ typedef struct perf_gpu_ab_result {
     perf_gpu_ab_opts opts;      /* what really ran */
     perf_status      status;    /* anything but PERF_OK: the verdict is INCONCLUSIVE */
     uint32_t         warnings;
+    int              forced;    /* 1: PERF_VARIANT let only one of the two run */
 } perf_gpu_ab_result;
 
 typedef perf_gpu_loop perf_gpu_ab;      /* one that answers: which of two is faster? */
@@ -35664,7 +35663,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
 
     for (i = 0; i < state->variants; i++) {
         a = &s->arm[i];
-        while (state->status == PERF_OK && perf_gpu_energy_more_(s, a)) {
+        while (a->launches && state->status == PERF_OK && perf_gpu_energy_more_(s, a)) {
             if (!a->exec)
                 return 64 * a->energy.round + PERF_CAST_(uint64_t, i);
             if (!perf_gpu_energy_replay_(s, a))
@@ -35768,7 +35767,7 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *s)
 /* 1: the clock of the device is steady, or it takes too long to become so. */
 PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *s, int late)
 {
-    const int      launches = s->arm[0].launches;
+    const int      launches = s->arm[s->state->order[0]].launches;
     const uint64_t now = perf_now();
     const int      stands = now == s->warm_began && launches > 10000;   /* the host's clock */
 
@@ -35910,12 +35909,13 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
     const perf_gpu_loop_ *s = PERF_CAST_(const perf_gpu_loop_ *, state->own);
-    const size_t          filed = s->arm[0].count, most = perf_gpu_most_samples_(s);
+    const int             one = state->order[0];        /* the others have as many */
+    const size_t          filed = s->arm[one].count, most = perf_gpu_most_samples_(s);
     size_t                least = PERF_GPU_LEAST_;
 
     if (state->variants == 2)
         least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + s->again || (!state->arm[0].count && filed >= 30))
+    if (filed >= most + s->again || (!state->arm[one].count && filed >= 30))
         return 1;
     return filed >= least && (enough || (s->useless && perf_gpu_spent_(s) > 1.0));
 }
@@ -36134,17 +36134,19 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
 /* Each body once, with the device idle before and after. */
 PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
 {
-    const int variant = s->profiled++;
+    const int turn = s->profiled++;
+    int       variant;
 
     if (!perf_gpu_try_(s, s->t->stream_sync(s->stream)))
         return 0;
     if (!s->profiling)
         perf_gpu_profiler_(s, 1);
-    if (variant == s->state->variants) {
+    if (turn == s->state->running) {
         perf_gpu_profiler_(s, 0);
         (void)perf_gpu_fail_(s, PERF_ENODATA, "the body ran once, for a profiler");
         return 0;
     }
+    variant = s->state->order[turn];
     s->state->arm[variant].runs = 1;
     return 64 + PERF_CAST_(uint64_t, variant);
 }
@@ -36306,7 +36308,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
         o = *opts;
     o.device = perf_gpu_bench_resolve_(&o.device);
     ask = perf_gpu_ab_ask_(&o);
-    state = perf_race_pages_(&ask, 2, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
+    state = perf_race_pages_(name, &ask, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
     if (!state)
         return PERF_NULL_;
     s = perf_gpu_loop_open_(name, stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device,
@@ -36626,7 +36628,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;
     h->warnings = r.warnings;
-    perf_gpu_settle_(s, r.candidate.text, h);
+    r.forced = h->forced;
+    perf_gpu_settle_(s, s->state->forced ? r.candidate.text : r.baseline.text, h);
     return r;
 }
 

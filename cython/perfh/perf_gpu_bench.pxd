@@ -117,6 +117,7 @@ cdef extern from "perf_gpu_bench.h" nogil:
         perf_gpu_ab_opts opts
         perf_status status
         uint32_t warnings
+        int forced
 
     ctypedef perf_gpu_loop perf_gpu_ab
 

@@ -1364,6 +1364,60 @@ static void test_profile(void)
     sim_stop();
 }
 
+/* PERF_VARIANT lets one body of two run: alone, in graphs, for joules and for a profiler. */
+static void test_forced(void)
+{
+    perf_gpu_ab_result r;
+    perf_gpu_ab_opts   o;
+    perf_gpu_ab        ab;
+    perf_stream        stream;
+    char               report[8192];
+    int                c, v, want, runs[2];
+
+    for (c = 0; c < 8; c++) {
+        want = c % 2;
+        setenv("PERF_VARIANT", want ? "other=A,forced=1" : "forced=A", 1);
+        memset(&o, 0, sizeof o);
+        o.device.graph = c / 2 == 1;
+        o.device.energy = c / 2 == 2 ? 0.5 : 0;
+        o.device.profile = c / 2 == 3;
+        o.seed = 1;
+        sim_start();
+        stream = sim_stream(0);
+        runs[0] = runs[1] = 0;
+        ab = perf_gpu_ab_begin("forced", stream, &o);
+        while ((v = perf_gpu_ab_next(&ab)) >= 0) {
+            (void)sim_work(stream, v ? 10000 : 20000);
+            runs[v]++;
+        }
+        r = perf_gpu_ab_end(&ab);
+        CHECK(runs[want] && !runs[!want], "%d: %d and %d", c, runs[0], runs[1]);
+        CHECK(r.forced && r.verdict.decision == PERF_INCONCLUSIVE, "%s", r.verdict.reason);
+        CHECK(nothing_left(), "left");
+        if (!o.device.profile) {
+            CHECK(r.status == PERF_OK && strstr(r.verdict.reason, "PERF_VARIANT"), "%s", r.verdict.reason);
+            CHECK((want ? r.candidate : r.baseline).time.count == 30 && !(want ? r.baseline : r.candidate).time.count, "one");
+            CHECK(((want ? r.candidate : r.baseline).joules > 0) == (o.device.energy > 0), "joules");
+            (void)perf_report_text(report, sizeof report, NULL);
+            CHECK(strstr(report, "forced, candidate") ? want : !want, "%s", report);
+            CHECK(strstr(report, "event step 32.0 ns"), "%s", report);
+        }
+        sim_stop();
+        perf_reset();
+    }
+    setenv("PERF_VARIANT", "forced=C", 1);
+    sim_start();
+    stream = sim_stream(0);
+    ab = perf_gpu_ab_begin("forced", stream, NULL);
+    while ((v = perf_gpu_ab_next(&ab)) >= 0)
+        (void)sim_work(stream, v ? 10000 : 20000);
+    r = perf_gpu_ab_end(&ab);
+    CHECK(!r.forced && r.verdict.decision == PERF_ACCEPT && perf_error() == PERF_ERANGE, "there is no such variant");
+    unsetenv("PERF_VARIANT");
+    sim_stop();
+    perf_reset();
+}
+
 /* Rules that ask for another number than the typical ratio of a pair. */
 static void test_ab_metric(void)
 {
@@ -1868,6 +1922,7 @@ int main(int argc, char **argv)
     test_many_launches();
     test_stale_clock();
     test_ab_metric();
+    test_forced();
     test_left();
     test_energy();
     test_energy_ab();
