@@ -73,10 +73,15 @@ PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 
 PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 {
-    perf_calibration_ *c = &perf_anchor_v1_.clock;
+    perf_calibration_     *c = &perf_anchor_v1_.clock;
+    const perf_registry_ *r;
 
     if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
-        c->first = perf_pair_read_();
+        r = PERF_ACQ_(&perf_anchor_v1_.registry);
+        if (r && r->made.width)                 /* an image that comes late knows the rate, too   */
+            c->first = r->made;
+        else
+            c->first = perf_pair_read_();
         PERF_REL_(&c->state, 2u);
     }
     if (PERF_ACQ_(&c->state) != 2)

@@ -29,7 +29,6 @@ PERF_BEGIN_DECLS
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
  *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
- *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
@@ -1026,33 +1025,6 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
     s->phase = PERF_LOOP_DONE_;
 }
 
-/* Where readers find the values of the arms: by the wall's clock or by processor time. */
-PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
-{
-    perf_loop_  *loop = &s->loop;
-    perf_decides decides = s->result.decides;
-    int          i;
-
-    if (loop->kind == 2)
-        decides = s->ab.decides;
-    loop->samples = s->arm[0].count;
-    for (i = 0; i < loop->kind && i < 2; i++) {
-        loop->sample[i] = s->arm[i].ns;
-        if (decides == PERF_DECIDES_CPU)
-            loop->sample[i] = s->arm[i].cpu;
-        if (s->arm[i].count < loop->samples)
-            loop->samples = s->arm[i].count;
-    }
-}
-
-/* The result of its kind is complete: from now on reports see it. */
-PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
-{
-    perf_loop_samples_(s);
-    s->loop.result = result;
-    PERF_REL_(&s->loop.done, 1);
-}
-
 /* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
 PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
 {
@@ -1370,7 +1342,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     }
     s->result = r;
     perf_loop_done_(s, &s->result);
-    return r;
+    return s->result;
 }
 
 /* ---- ab and race: 2 to 64 variants ---- */
@@ -2427,7 +2399,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     }
     s->race = r;
     perf_loop_done_(s, &s->race);
-    return r;
+    return s->race;
 }
 
 PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, const char *name)

@@ -8,7 +8,7 @@
 #ifndef PERF_LOOP_ROWS_H
 #define PERF_LOOP_ROWS_H
 
-#include "perf_bench.h"
+#include "perf_loop_state.h"
 #include "perf_record.h"
 #include "perf_stats.h"
 #include "perf_text.h"
@@ -19,6 +19,7 @@ PERF_BEGIN_DECLS
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_result_rates_  fills in GB/s, items/s, GFLOP/s from the median and opts
  *   perf_loop_add_      hands a loop to the report; copies the name, returns 1 if it was cut
+ *   perf_loop_done_     its result is complete
  *   perf_report_results_  all of them, below the table                                           */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -477,6 +478,85 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     PERF_REL_(&r->results, l);
     perf_unlock_(r);
     return cut;
+}
+
+/* Where readers find the values of the arms: by the wall's clock or by processor time. */
+PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
+{
+    perf_loop_  *loop = &s->loop;
+    perf_decides decides = s->result.decides;
+    int          i;
+
+    if (loop->kind == 2)
+        decides = s->ab.decides;
+    loop->samples = s->arm[0].count;
+    for (i = 0; i < loop->kind && i < 2; i++) {
+        loop->sample[i] = s->arm[i].ns;
+        if (decides == PERF_DECIDES_CPU)
+            loop->sample[i] = s->arm[i].cpu;
+        if (s->arm[i].count < loop->samples)
+            loop->samples = s->arm[i].count;
+    }
+}
+
+/* Keeps a sentence of this image, which may be unloaded before a report.  Without memory: only as
+ * long as the image.  The lock is held.                                                          */
+PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *r, const char **text)
+{
+    perf_said_ *said = r->said;
+    size_t      bytes;
+
+    if (!*text)
+        return;
+    while (said && PERF_LIBC_(strcmp)(PERF_PTR_(char *, said + 1), *text))
+        said = said->next;
+    bytes = PERF_LIBC_(strlen)(*text) + 1;
+    if (!said && (said = PERF_CAST_(perf_said_ *, perf_keep_(r, sizeof *said + bytes)))) {
+        PERF_LIBC_(memcpy)(said + 1, *text, bytes);
+        said->next = r->said;
+        r->said = said;
+    }
+    if (said)
+        *text = PERF_PTR_(char *, said + 1);
+}
+
+PERF_COLD_FN_ void perf_loop_say_verdict_(perf_registry_ *r, perf_verdict *v)
+{
+    perf_loop_say_(r, &v->reason);
+    perf_loop_say_(r, &v->clock);
+}
+
+/* Keeps all sentences of a result. */
+PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *s)
+{
+    perf_registry_ *r = perf_registry_get_();
+    int             i, k;
+
+    if (!r || !perf_lock_(r))
+        return;
+    if (PERF_PTR_(uintptr_t, s->loop.note) - PERF_PTR_(uintptr_t, s) >= s->loop.pages)
+        perf_loop_say_(r, &s->loop.note);       /* not in the loop's own memory                   */
+    perf_loop_say_(r, &s->result.why);
+    perf_loop_say_(r, &s->ab.why);
+    perf_loop_say_(r, &s->race.why);
+    perf_loop_say_verdict_(r, &s->ab.verdict);
+    for (i = 0; i < s->variants; i++)
+        perf_loop_say_verdict_(r, &s->entry[i].verdict);
+    for (k = 0; k < 2; k++) {
+        perf_loop_say_verdict_(r, &s->ab.part[k]);
+        for (i = 0; i < s->variants; i++)
+            perf_loop_say_verdict_(r, &s->entry[i].part[k]);
+    }
+    perf_unlock_(r);
+}
+
+/* The result of its kind is complete: from now on reports see it. */
+PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
+{
+    perf_loop_samples_(s);
+    perf_loop_says_(s);
+    s->loop.result = result;
+    PERF_REL_(&s->loop.done, 1);
 }
 
 /* The loops in the order they were begun; the list has the newest first.  It is copied, because to

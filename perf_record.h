@@ -437,6 +437,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 #elif defined(PERF_CLOCK_FN)
     r->custom = PERF_CLOCK_FN;
     r->clock = 1;
+    perf_image_pin_();                          /* all images read that clock from now on         */
 #elif !PERF_COUNTER_
     r->clock = 1;
 #elif PERF_CLOCK == PERF_CLOCK_AUTO
@@ -495,10 +496,6 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 #endif
         if (r == mine)
             perf_watch_forks_();
-    }
-    if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
-        perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
-        PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
     }
     if (PERF_GET_(&perf_anchor_v1_.poor))       /* what came before is lost                       */
         perf_fail_(r, PERF_ENOMEM);

@@ -18,7 +18,7 @@
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_  a loop in r->results
+ *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
  */
@@ -165,6 +165,10 @@ typedef struct perf_loop_ {
     double             value[PERF_COUNTERS_];
 } perf_loop_;
 
+typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
+    struct perf_said_ *next;
+} perf_said_;
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -188,6 +192,7 @@ typedef struct perf_registry_ {
     perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
     char           *pool, *pool_end;
     perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
+    perf_said_     *said;       /* each once: the image that holds it may be unloaded             */
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */

@@ -4264,7 +4264,7 @@ public:
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_  a loop in r->results
+ *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
  */
@@ -4411,6 +4411,10 @@ typedef struct perf_loop_ {
     double             value[PERF_COUNTERS_];
 } perf_loop_;
 
+typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
+    struct perf_said_ *next;
+} perf_said_;
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -4434,6 +4438,7 @@ typedef struct perf_registry_ {
     perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
     char           *pool, *pool_end;
     perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
+    perf_said_     *said;       /* each once: the image that holds it may be unloaded             */
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
@@ -9139,10 +9144,15 @@ PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 
 PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 {
-    perf_calibration_ *c = &perf_anchor_v1_.clock;
+    perf_calibration_     *c = &perf_anchor_v1_.clock;
+    const perf_registry_ *r;
 
     if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
-        c->first = perf_pair_read_();
+        r = PERF_ACQ_(&perf_anchor_v1_.registry);
+        if (r && r->made.width)                 /* an image that comes late knows the rate, too   */
+            c->first = r->made;
+        else
+            c->first = perf_pair_read_();
         PERF_REL_(&c->state, 2u);
     }
     if (PERF_ACQ_(&c->state) != 2)
@@ -9919,6 +9929,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 #elif defined(PERF_CLOCK_FN)
     r->custom = PERF_CLOCK_FN;
     r->clock = 1;
+    perf_image_pin_();                          /* all images read that clock from now on         */
 #elif !PERF_COUNTER_
     r->clock = 1;
 #elif PERF_CLOCK == PERF_CLOCK_AUTO
@@ -9977,10 +9988,6 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 #endif
         if (r == mine)
             perf_watch_forks_();
-    }
-    if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
-        perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
-        PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
     }
     if (PERF_GET_(&perf_anchor_v1_.poor))       /* what came before is lost                       */
         perf_fail_(r, PERF_ENOMEM);
@@ -13011,6 +13018,7 @@ PERF_BEGIN_DECLS
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_result_rates_  fills in GB/s, items/s, GFLOP/s from the median and opts
  *   perf_loop_add_      hands a loop to the report; copies the name, returns 1 if it was cut
+ *   perf_loop_done_     its result is complete
  *   perf_report_results_  all of them, below the table                                           */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -13469,6 +13477,85 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     PERF_REL_(&r->results, l);
     perf_unlock_(r);
     return cut;
+}
+
+/* Where readers find the values of the arms: by the wall's clock or by processor time. */
+PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
+{
+    perf_loop_  *loop = &s->loop;
+    perf_decides decides = s->result.decides;
+    int          i;
+
+    if (loop->kind == 2)
+        decides = s->ab.decides;
+    loop->samples = s->arm[0].count;
+    for (i = 0; i < loop->kind && i < 2; i++) {
+        loop->sample[i] = s->arm[i].ns;
+        if (decides == PERF_DECIDES_CPU)
+            loop->sample[i] = s->arm[i].cpu;
+        if (s->arm[i].count < loop->samples)
+            loop->samples = s->arm[i].count;
+    }
+}
+
+/* Keeps a sentence of this image, which may be unloaded before a report.  Without memory: only as
+ * long as the image.  The lock is held.                                                          */
+PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *r, const char **text)
+{
+    perf_said_ *said = r->said;
+    size_t      bytes;
+
+    if (!*text)
+        return;
+    while (said && PERF_LIBC_(strcmp)(PERF_PTR_(char *, said + 1), *text))
+        said = said->next;
+    bytes = PERF_LIBC_(strlen)(*text) + 1;
+    if (!said && (said = PERF_CAST_(perf_said_ *, perf_keep_(r, sizeof *said + bytes)))) {
+        PERF_LIBC_(memcpy)(said + 1, *text, bytes);
+        said->next = r->said;
+        r->said = said;
+    }
+    if (said)
+        *text = PERF_PTR_(char *, said + 1);
+}
+
+PERF_COLD_FN_ void perf_loop_say_verdict_(perf_registry_ *r, perf_verdict *v)
+{
+    perf_loop_say_(r, &v->reason);
+    perf_loop_say_(r, &v->clock);
+}
+
+/* Keeps all sentences of a result. */
+PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *s)
+{
+    perf_registry_ *r = perf_registry_get_();
+    int             i, k;
+
+    if (!r || !perf_lock_(r))
+        return;
+    if (PERF_PTR_(uintptr_t, s->loop.note) - PERF_PTR_(uintptr_t, s) >= s->loop.pages)
+        perf_loop_say_(r, &s->loop.note);       /* not in the loop's own memory                   */
+    perf_loop_say_(r, &s->result.why);
+    perf_loop_say_(r, &s->ab.why);
+    perf_loop_say_(r, &s->race.why);
+    perf_loop_say_verdict_(r, &s->ab.verdict);
+    for (i = 0; i < s->variants; i++)
+        perf_loop_say_verdict_(r, &s->entry[i].verdict);
+    for (k = 0; k < 2; k++) {
+        perf_loop_say_verdict_(r, &s->ab.part[k]);
+        for (i = 0; i < s->variants; i++)
+            perf_loop_say_verdict_(r, &s->entry[i].part[k]);
+    }
+    perf_unlock_(r);
+}
+
+/* The result of its kind is complete: from now on reports see it. */
+PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
+{
+    perf_loop_samples_(s);
+    perf_loop_says_(s);
+    s->loop.result = result;
+    PERF_REL_(&s->loop.done, 1);
 }
 
 /* The loops in the order they were begun; the list has the newest first.  It is copied, because to
@@ -15257,7 +15344,6 @@ PERF_BEGIN_DECLS
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
  *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
- *   perf_loop_done_         its result is complete
  *   perf_bench_state_       of a bench loop; NULL: it is none
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
@@ -16254,33 +16340,6 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
     s->phase = PERF_LOOP_DONE_;
 }
 
-/* Where readers find the values of the arms: by the wall's clock or by processor time. */
-PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
-{
-    perf_loop_  *loop = &s->loop;
-    perf_decides decides = s->result.decides;
-    int          i;
-
-    if (loop->kind == 2)
-        decides = s->ab.decides;
-    loop->samples = s->arm[0].count;
-    for (i = 0; i < loop->kind && i < 2; i++) {
-        loop->sample[i] = s->arm[i].ns;
-        if (decides == PERF_DECIDES_CPU)
-            loop->sample[i] = s->arm[i].cpu;
-        if (s->arm[i].count < loop->samples)
-            loop->samples = s->arm[i].count;
-    }
-}
-
-/* The result of its kind is complete: from now on reports see it. */
-PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
-{
-    perf_loop_samples_(s);
-    s->loop.result = result;
-    PERF_REL_(&s->loop.done, 1);
-}
-
 /* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
 PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
 {
@@ -16598,7 +16657,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     }
     s->result = r;
     perf_loop_done_(s, &s->result);
-    return r;
+    return s->result;
 }
 
 /* ---- ab and race: 2 to 64 variants ---- */
@@ -17655,7 +17714,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     }
     s->race = r;
     perf_loop_done_(s, &s->race);
-    return r;
+    return s->race;
 }
 
 PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, const char *name)

@@ -34,6 +34,12 @@ module a gcc '-O1 -flto -Wl,--gc-sections'
 module b clang '-O0 -s'
 module c gcc "-O0 -Wl,--version-script=$here/modules.map"
 program gcc -O0
+module a gcc -O2
+try closed.c gcc -O2 -I"$root" -I"$root/tests" "$here/closed.c" -o closed -ldl
+try "loops of a closed module" ./closed
+module a gcc '-O2 -DOWN_CLOCK'
+module b clang '-O2 -DOWN_CLOCK'
+try "clock of a closed module" ./closed clock
 if command -v musl-gcc >/dev/null; then
     for letter in a b c; do
         module $letter musl-gcc -O0
