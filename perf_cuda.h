@@ -1220,6 +1220,23 @@ PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *g, perf_gpu_ms_ *leng
     PERF_GPU_COUNT_(g, PERF_GPU_BACKWARDS_, 1);
 }
 
+/* The place of a slot's scope cannot be told: its anchor may be of a context that was destroyed. */
+PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *s, int code)
+{
+    perf_gpu_line_ *l = ring->line;
+    void           *anchor = ring->anchor;
+
+    perf_gpu_failed_(g, "event_elapsed", code);
+    if (!anchor && perf_gpu_lock_(&l->lock, 1)) {
+        anchor = l->anchor;
+        perf_gpu_unlock_(&l->lock);
+    }
+    if (code == 400 || code == 709)
+        perf_gpu_doubt_(g, b, l, anchor);
+    perf_gpu_give_up_(s);
+}
+
 /* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the
  * scope was given up; -1: not now, somebody else is at the line. */
 PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
@@ -1236,10 +1253,8 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backen
         return 1;
     }
     known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), start_ns, &code);
-    if (!known) {
-        perf_gpu_failed_(g, "event_elapsed", code);
-        perf_gpu_give_up_(s);
-    }
+    if (!known)
+        perf_gpu_unplaced_(g, b, ring, s, code);
     return known;
 }
 
@@ -1327,8 +1342,11 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
             x->blocked = 1;
             break;
         }
-        if (PERF_UNLIKELY_(!known))
+        if (PERF_UNLIKELY_(!known)) {
+            if (PERF_GET_(&ring->line->dead))
+                break;
             continue;
+        }
         perf_gpu_done_fill_(d, s, ms);
         perf_gpu_free_(s);
         head++;
