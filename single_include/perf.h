@@ -15034,6 +15034,34 @@ PERF_COLD_FN_ void perf_at_exit_says_(void)
                       name, meant);
 }
 
+/* Saves the trace; a forked child's beside its parent's, PATH.PID, if it has an event. */
+PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_recorder_ *t = PERF_NULL_;
+    size_t          size = PERF_LIBC_(strlen)(path) + 16;
+    char           *own = PERF_NULL_;
+    perf_out_       name;
+    perf_status     status = PERF_ENOMEM;
+
+    if (r && r->member) {
+        for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_head); t = t->next)
+            continue;
+        if (!t)
+            return;
+        own = PERF_CAST_(char *, PERF_MALLOC(size));
+        name = perf_out_open_(own, own ? size : 0);
+        perf_putf_(&name, "%s.%.0f", path, PERF_CAST_(double, r->process));
+        if (own)
+            status = perf_trace_save(own);
+    } else {
+        status = perf_trace_save(path);
+    }
+    if (status != PERF_OK)
+        (void)fprintf(stderr, "perf.h: cannot write %s\n", own ? own : path);
+    PERF_FREE(own);
+}
+
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
@@ -15047,8 +15075,8 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void
         if (perf_report_to(stderr, &o) != PERF_OK)
             (void)fprintf(stderr, "perf.h: the report is not whole\n");
     }
-    if (trace && *trace && perf_trace_save(trace) != PERF_OK)
-        (void)fprintf(stderr, "perf.h: cannot write %s\n", trace);
+    if (trace && *trace)
+        perf_at_exit_trace_(trace);
 }
 #endif
 

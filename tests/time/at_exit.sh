@@ -39,6 +39,32 @@ for view in 1 tree csv json; do
 done
 PERF_TRACE=t.json ./program
 try "PERF_TRACE" grep -q whole t.json
+cat >forks.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf.h"
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int at, down[2], status = 1;
+    if (pipe(down))
+        return 2;
+    { PERF_SCOPE("of the parent"); at = fork(); }
+    if (at == 0) {                              /* ends after its parent has saved */
+        char end;
+        if (argc > 1) { PERF_SCOPE("of the child"); }
+        close(down[1]);
+        exit(read(down[0], &end, 1) != 0);
+    }
+    return argc > 2 && (close(down[1]), wait(&status) < 0 || status);
+}
+C
+try "a program that forks" gcc -O0 -I"$root" forks.c -o forks
+try "PERF_TRACE of a child" sh -c 'PERF_TRACE=fork.json ./forks 1 wait && cat fork.json.* >child'
+try "it has what the child did" grep -q 'of the child' child
+try "and the parent's is the parent's" grep -q 'of the parent' fork.json
+try "no file of a child that did nothing" sh -c 'rm fork.json* && PERF_TRACE=fork.json ./forks && sleep 0.2 && ls fork.json && ! ls fork.json.*'
 try "a trace that cannot be written is said" test -n "$(PERF_TRACE=no/such/t.json ./program 2>&1)"
 PERF_REPROT=1 PERF_CONFIG=none ./program 2>said
 try "a slip of the pen is said" grep -qx 'perf.h: PERF_REPROT is set, did you mean PERF_REPORT?' said
