@@ -7,7 +7,8 @@
 # Skipped where there is none, or no clang that knows gfx1100 (AMD_CLANG names one that is elsewhere).
 . "$(dirname "$0")/../lib.sh"
 [ -f "${TINYGRAD:-/opt/tinygrad}/test/mockgpu/amd/emu.py" ] || skip "no RDNA3 emulator: TINYGRAD names its folder"
-clang=$(command -v "${AMD_CLANG:-clang-22}") || skip "no clang 22: AMD_CLANG names one"
+clang=$(command -v "${AMD_CLANG:-clang-22}" || command -v "${AMD_CLANG:-clang-19}") ||
+    skip "no clang 22 or 19: AMD_CLANG names one"
 need hipcc gcc python3                  # hipcc: its headers
 here=$root/tests/kernel
 start_work
