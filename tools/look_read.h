@@ -728,7 +728,7 @@ PERF_FN int look_read(look_target *t, const look_program *p, look_names *names, 
     t->bytes = 0;
     there = look_fetch_one(t, p->registry, copy, (size_t)l->at[LOOK_REGISTRY_SIZE]);
     r->ticks = perf_ticks();
-    r->ns = perf_now();
+    r->ns = perf_now() + (uint64_t)t->ahead;
     look_registry_take(l, copy, r);
     if (r->clock)
         r->ticks = r->ns;

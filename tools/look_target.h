@@ -57,6 +57,7 @@ typedef struct look_piece {             /* so many bytes at an address of the ta
 
 typedef struct look_target {
     int        pid;                     /* 0: a core file                                         */
+    int64_t    ahead;                   /* ns of its clock before ours: another time namespace    */
     int        memory;                  /* /proc/PID/mem where process_vm_readv is refused, or -1 */
     int        core;                    /* the file, or -1                                        */
     look_map  *map;
@@ -311,6 +312,28 @@ PERF_FN int look_read_maps(look_target *t)
     return t->maps ? 1 : look_fail(t, "process %d has ended, or is a thread of the kernel", t->pid);
 }
 
+/* How far the clock of a process is set in its time namespace, in ns; 0: not known. */
+PERF_FN int64_t look_clock_set(int pid)
+{
+    static const char *const link[2] = {"time", "time_for_children"};
+    char                     path[96], text[2][64], offsets[128];
+    long long                seconds, ns;
+    int                      i;
+
+    for (i = 0; i < 2; i++) {
+        ssize_t n;
+        snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, link[i]);
+        n = readlink(path, text[i], sizeof text[i] - 1);
+        text[i][n > 0 ? n : 0] = '\0';
+    }
+    if (strcmp(text[0], text[1]))               /* the file has what the children get             */
+        return 0;
+    look_proc_text(pid, "timens_offsets", offsets, sizeof offsets);
+    if (sscanf(offsets, "monotonic %lld %lld", &seconds, &ns) != 2)
+        return 0;
+    return (int64_t)seconds * 1000000000 + (int64_t)ns;
+}
+
 /* Gets ready to read a process; 0: t->error says why not. */
 PERF_FN int look_attach(look_target *t, int pid)
 {
@@ -324,6 +347,7 @@ PERF_FN int look_attach(look_target *t, int pid)
     if (access(path, F_OK))
         return look_fail(t, "there is no process %d", pid);
     look_proc_text(pid, "comm", t->program, sizeof t->program);
+    t->ahead = look_clock_set(pid) - look_clock_set((int)getpid());
     if (!look_read_maps(t))
         return 0;
     if (look_fetch_one(t, t->map[0].at, &word, sizeof word))

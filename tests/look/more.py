@@ -226,6 +226,27 @@ subprocess.run([*CC, "-O0", "-w", f"-I{ROOT}", str(HERE / "refusals.c"), "-o", s
 done = subprocess.run([str(refusals)], capture_output=True, text=True)
 c.check(done.returncode == 0, done.stdout)
 
+# ---- a clock that is set otherwise, in a time namespace -----------------------------------------
+(c.work / "quiet.c").write_text('''#include "perf.h"
+#include <stdio.h>
+int main(void) { { PERF_SCOPE("once"); } puts("ready"); fflush(stdout); getchar(); return perf_error(); }
+''')
+subprocess.run([*CC, "-O0", "-w", f"-I{ROOT}", str(c.work / "quiet.c"), "-o", str(c.work / "quiet")], check=True)
+elsewhere = ["unshare", "--time", "--fork", "--monotonic"]
+rates = []
+for how in ([], [*elsewhere, "5000"], [*elsewhere, "-100"]):
+    if how and (not shutil.which("unshare") or subprocess.run([*how, "true"], capture_output=True).returncode):
+        continue                        # not root, or a system without them
+    with subprocess.Popen([*how, "sh", "-c", f"echo $$; exec {c.work / 'quiet'}"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as process:
+        pid = process.stdout.readline().strip()
+        process.stdout.readline()
+        status, out, said = c.run("look", pid)
+        process.stdin.close()
+    rate = [line.split()[1] for line in out.splitlines() if line.startswith("clock: ")]
+    rates.append(float(rate[0]) if rate else 0)
+    c.check(status == 0 and 0.98 * rates[0] < rates[-1] < 1.02 * rates[0], f"{how}: {rates} {out} {said}")
+
 # ---- the layout of an older program is refused --------------------------------------------------
 older = c.work / "older"
 shutil.copytree(ROOT, older, ignore=lambda folder, names: [n for n in names if not n.startswith("perf") or not n.endswith(".h")])
