@@ -1144,6 +1144,9 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * own counters at its first counted scope, and keeps what its cells have counted.                */
 
 #if PERF_SYS_EVENT_OPEN_ && !PERF_DISABLE && !PERF_TCC_
+/* A call counted for less than 1/20 of its time says nothing: its turn may be some microseconds, a
+ * good part of them the kernel's own.                                                            */
+enum { PERF_WORK_SHARE_ = 20 };
 enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
 
 #if defined(__aarch64__)
@@ -1654,10 +1657,11 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf
 {
     const uint64_t lost = now->lost[group] - f->at.lost[group];
     const uint64_t enabled = now->enabled[group] - f->at.enabled[group];
+    const int      enough = lost < enabled && enabled - lost >= enabled / PERF_WORK_SHARE_;
     double         scale = 1.0;
     int            i;
 
-    now->known[group] = !lost || (f->at.exact[group] && lost < enabled);
+    now->known[group] = !lost || (f->at.exact[group] && enough);
     if (!now->known[group]) {
         PERF_ADD_(one->missed[group], 1);
         return;
@@ -1919,7 +1923,7 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
     if (perf_put_works_missing_(o, "note: counters of scopes: no ", perf_works_v1_.error))
         perf_put_char_(o, '\n');
     perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
-    perf_put_works_note_(o, missed, " calls had no counters, others used them: left out\n");
+    perf_put_works_note_(o, missed, " calls had counters for under 5 % of their time: left out\n");
 }
 
 /* ["step","read"] */

@@ -364,7 +364,8 @@ static void crowded(void)
     CHECK(missing > 2 && missing < 10, "%d of 12 never had their turn", missing);
 }
 
-/* Scopes whose counters others have for most of the time, read by mrs: scaled, and right. */
+/* Scopes whose counters others have for most of the time, read by mrs: scaled, and right.  Each turn
+ * costs some 36 us of the kernel's work, and the shortest that counts is 0.9 ms.                   */
 static void crowded_scopes(void)
 {
     static char        report[40000];
@@ -391,7 +392,7 @@ static void crowded_scopes(void)
     printf("board: of 18000000 instructions, with others at the counters: %.0f, scaled in %.0f\n",
            seen, of_path(report, "[\"eighteen million\"]", "\"scaled\":"));
     CHECK(of_path(report, "[\"eighteen million\"]", "\"scaled\":") > 4.0, "not scaled");
-    CHECK(within(seen, 18e6, 0.01), "%.0f", seen);
+    CHECK(within(seen, 18e6, 0.02), "%.0f", seen);
     perf_counters_close(&c);
     for (i = 0; i < 6; i++)
         perf_counters_close(&other[i]);
