@@ -1638,16 +1638,16 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t c
                                     uint32_t depth)
 {
     const uint64_t id = name;
-    uint64_t       at;
+    perf_event_    e[2];
 
     if (!t->ring_limit || !name)
         return;
-    at = perf_ring_take_(t, 2 * sizeof(perf_event_));
-    perf_entry_(t, at, perf_bits_(PERF_CAST_(double, count)), PERF_REMARK_IS_VALUE_ | id << 8);
-    perf_entry_(t, at + sizeof(perf_event_), perf_scope_ticks_(t->home),
-                id << 32 | PERF_CAST_(uint64_t, depth) << 56);
+    e[0].start = perf_bits_(PERF_CAST_(double, count));
+    e[0].what = PERF_REMARK_IS_VALUE_ | id << 8;
+    e[1].start = perf_scope_ticks_(t->home);
+    e[1].what = id << 32 | PERF_CAST_(uint64_t, depth) << 56;
     PERF_ADD_(t->ring_more, 1);
-    PERF_REL_(&t->ring_head, t->ring_next);     /* the scope's own event looks whether it is due  */
+    perf_entries_put_(t, e, 2);                 /* the scope's own event looks whether it is due  */
 }
 
 /* Adds a call of a group.  A counter that others had for a part of the time is scaled up by that

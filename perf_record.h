@@ -1422,22 +1422,21 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t ty
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes an event behind its `parts`, which stand from `at` on.  All have their room at once: those
- * of a signal handler do not come between them.  The ring may be due to be written to a file.    */
-PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
-                                   uint64_t what)
+/* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
+PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
 {
-    perf_entry_(t, at + parts * sizeof(perf_event_), start, what);
-    PERF_ADD_(t->ring_more, parts);
-    PERF_REL_(&t->ring_head, t->ring_next);
+    PERF_ADD_(t->ring_more, n - 1);
+    perf_entries_put_(t, e, n);
     if (t->ring_head >= t->ring_limit)
         perf_ring_due_(t);
 }
 
-/* The event of a scope where the ring is due, or was switched off just now. */
+/* The event of a scope where the ring is due, was switched off just now, or is being written to. */
 PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
+    const perf_event_ e = {start, what};
+
+    perf_event_write_(t, &e, 1);
 }
 
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
@@ -1544,15 +1543,12 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                      uint64_t d, uint32_t depth)
 {
-    uint64_t more = d >= PERF_EVENT_MORE_, at;
+    const uint64_t    more = d >= PERF_EVENT_MORE_;
+    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
+                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
-    if (!t->ring_limit)
-        return;
-    at = perf_ring_take_(t, (more + 1) * sizeof(perf_event_));
-    if (more)
-        perf_entry_(t, at, d, 0);
-    perf_event_end_(t, at, more, start, (more ? PERF_EVENT_MORE_ : d) | PERF_TAG_NAME_(c->tag) |
-                                            PERF_CAST_(uint64_t, depth) << 56);
+    if (t->ring_limit)
+        perf_event_write_(t, &e[1 - more], 1 + more);
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
@@ -1973,7 +1969,7 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        now, at;
+    uint64_t        now;
 
     if (!t)
         return;
@@ -1986,9 +1982,8 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
         return;
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
-        at = perf_ring_take_(t, 2 * sizeof(perf_event_));
-        perf_entry_(t, at, perf_bits_(value), 0);
-        perf_event_end_(t, at, 1, now, PERF_EVENT_MORE_ | c->tag);
+        const perf_event_ e[2] = {{perf_bits_(value), 0}, {now, PERF_EVENT_MORE_ | c->tag}};
+        perf_event_write_(t, e, 2);
     }
     perf_sink_mark_(t, c, 2, value);
 }
@@ -1998,7 +1993,8 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
+    perf_event_     e[PERF_TEXT_MAX_ / 8 + 2];
+    uint64_t        i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
     uint64_t        part = PERF_REMARK_IS_VALUE_, parts = value != PERF_NULL_;
 
     if (!t || (value && !perf_is_nan_(*value) &&
@@ -2010,18 +2006,18 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
         parts = length / 8 + 1;
     }
     if (t->ring_limit) {
-        at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
         for (i = 0; i < parts; i++) {
             bits = value ? perf_bits_(*value) : 0;
             if (text)
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i,
                                    PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
-            perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
-                        part | PERF_TAG_NAME_(c->tag) >> 24);
+            e[parts - 1 - i].start = bits;
+            e[parts - 1 - i].what = part | PERF_TAG_NAME_(c->tag) >> 24;
             part = PERF_REMARK_REST_;
         }
-        perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
-                        PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
+        e[parts].start = perf_scope_ticks_(t->home);
+        e[parts].what = PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, perf_depth_(t)) << 56;
+        perf_event_write_(t, e, parts + 1);
     }
     perf_sink_mark_(t, c, value ? 2 : 0, value ? *value : 0.0);
 }
@@ -2050,7 +2046,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     perf_recorder_   *t;
     perf_cell_       *c;
     const perf_sink_ *sink;
-    uint64_t          d, at, now, reset;
+    uint64_t          d, now, reset;
 
     if (!span->open) {
         if (PERF_ON_())
@@ -2084,10 +2080,9 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
     d = perf_cell_close_(t, c, span->start, now);
     if (t->ring_limit) {
-        at = perf_ring_take_(t, 3 * sizeof(perf_event_));
-        perf_entry_(t, at, span->id, 0);
-        perf_entry_(t, at + sizeof(perf_event_), d, 0);
-        perf_event_end_(t, at, 2, span->start, PERF_EVENT_MORE_ | c->tag);
+        const perf_event_ e[3] = {{span->id, 0}, {d, 0},
+                                  {span->start, PERF_EVENT_MORE_ | c->tag}};
+        perf_event_write_(t, e, 3);
     }
 }
 

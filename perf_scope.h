@@ -220,8 +220,8 @@ enum {                          /* what a mark is                               
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
- *   perf_ring_take_, perf_entry_  room in the ring, and one entry
- *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records       */
+ *   perf_entries_put_, perf_event_put_  several entries of the trace's ring side by side, and one
+ *   perf_event_hot_  an event, where there is a trace                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -250,7 +250,7 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
 }
 
 /* Begins a name that is new here, or open already: recursion. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
+PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
@@ -305,19 +305,17 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
     PERF_SET_(&t->late[i], bucket);
 }
 
-/* Takes room for `bytes` of entries.  A signal handler that writes meanwhile takes other room. */
-PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
-{
-    uint64_t at = bytes;
-
-#ifdef PERF_ADD_ASM_                            /* one instruction                                */
-    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
-#else
-    at = t->ring_next;
-    PERF_SET_(&t->ring_next, at + bytes);
+/* ---- the trace's ring ----
+ *
+ * One thread writes it, whose signal handlers come at any instruction.  From ring_head to ring_next
+ * stands what is taken and not published.  Who finds them equal takes room at ring_head, writes and
+ * publishes all that is taken; who does not is a handler that interrupts such a writer, and leaves
+ * what it takes behind it to that one.                                                           */
+#if PERF_TCC_
+#define PERF_HANDLERS_HERE_(t)
+#else                                           /* moves nothing past it; t: keeps no address     */
+#define PERF_HANDLERS_HERE_(t) __asm__ __volatile__("" : "+r"(t) : : "memory")
 #endif
-    return at;
-}
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
@@ -328,10 +326,48 @@ PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start,
     PERF_SET_(&e->what, what);
 }
 
+PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t)
+{
+    uint64_t next;
+
+    do {
+        next = PERF_GET_(&t->ring_next);
+        PERF_REL_(&t->ring_head, next);
+        PERF_HANDLERS_HERE_(t);                 /* one that came before has left its own to us    */
+    } while (PERF_UNLIKELY_(next != PERF_PEEK_(t->ring_next)));
+}
+
+/* Writes one entry, of who has found ring_next at ring_head.  A handler before the addition has
+ * published and is gone; one after it leaves ring_head where it is.                              */
 PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
-    PERF_REL_(&t->ring_head, t->ring_next);
+    PERF_ADD_(t->ring_next, sizeof(perf_event_));
+    PERF_HANDLERS_HERE_(t);
+    perf_entry_(t, PERF_GET_(&t->ring_head), start, what);
+    perf_ring_publish_(t);
+}
+
+/* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
+ * never come back (siglongjmp): 256 entries later his place is given up, and says nothing.       */
+PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
+{
+    uint64_t at = n * sizeof *e, head, i;
+
+#ifdef PERF_ADD_ASM_                            /* one instruction                                */
+    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
+#else
+    at = t->ring_next;
+    PERF_SET_(&t->ring_next, at + n * sizeof *e);
+#endif
+    PERF_HANDLERS_HERE_(t);
+    for (i = 0; i < n; i++)
+        perf_entry_(t, at + i * sizeof *e, e[i].start, e[i].what);
+    head = PERF_GET_(&t->ring_head);
+    if (head != at && t->ring_next - head <= 256 * sizeof *e)
+        return;
+    if (head != at)
+        perf_entry_(t, head, 0, 0);
+    perf_ring_publish_(t);
 }
 
 #if PERF_ONE_CORE_
@@ -340,11 +376,13 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 #define perf_core_known_ perf_core_get_
 #endif
 
-/* The trace's event, where the ring has room; else the core sees to it. */
+/* An event, where the ring has room and no writer is interrupted; else the core sees to it. */
 PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
+    const uint64_t head = t->ring_head;
+
     what += t->deeper;
-    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
+    if (PERF_LIKELY_(head < PERF_PEEK_(t->ring_limit) && head == PERF_PEEK_(t->ring_next)))
         perf_event_put_(t, start, what);
     else if (PERF_PEEK_(t->ring_mask))
         perf_core_known_()->event(t, start, what);

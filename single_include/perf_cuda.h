@@ -3875,8 +3875,8 @@ enum {                          /* what a mark is                               
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
- *   perf_ring_take_, perf_entry_  room in the ring, and one entry
- *   perf_event_put_, perf_event_hot_  an event; PERF_SPAN_OFF_  a span that nobody records       */
+ *   perf_entries_put_, perf_event_put_  several entries of the trace's ring side by side, and one
+ *   perf_event_hot_  an event, where there is a trace                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -3905,7 +3905,7 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
 }
 
 /* Begins a name that is new here, or open already: recursion. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
+PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
@@ -3960,19 +3960,17 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
     PERF_SET_(&t->late[i], bucket);
 }
 
-/* Takes room for `bytes` of entries.  A signal handler that writes meanwhile takes other room. */
-PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
-{
-    uint64_t at = bytes;
-
-#ifdef PERF_ADD_ASM_                            /* one instruction                                */
-    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
-#else
-    at = t->ring_next;
-    PERF_SET_(&t->ring_next, at + bytes);
+/* ---- the trace's ring ----
+ *
+ * One thread writes it, whose signal handlers come at any instruction.  From ring_head to ring_next
+ * stands what is taken and not published.  Who finds them equal takes room at ring_head, writes and
+ * publishes all that is taken; who does not is a handler that interrupts such a writer, and leaves
+ * what it takes behind it to that one.                                                           */
+#if PERF_TCC_
+#define PERF_HANDLERS_HERE_(t)
+#else                                           /* moves nothing past it; t: keeps no address     */
+#define PERF_HANDLERS_HERE_(t) __asm__ __volatile__("" : "+r"(t) : : "memory")
 #endif
-    return at;
-}
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
@@ -3983,10 +3981,48 @@ PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start,
     PERF_SET_(&e->what, what);
 }
 
+PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t)
+{
+    uint64_t next;
+
+    do {
+        next = PERF_GET_(&t->ring_next);
+        PERF_REL_(&t->ring_head, next);
+        PERF_HANDLERS_HERE_(t);                 /* one that came before has left its own to us    */
+    } while (PERF_UNLIKELY_(next != PERF_PEEK_(t->ring_next)));
+}
+
+/* Writes one entry, of who has found ring_next at ring_head.  A handler before the addition has
+ * published and is gone; one after it leaves ring_head where it is.                              */
 PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
-    PERF_REL_(&t->ring_head, t->ring_next);
+    PERF_ADD_(t->ring_next, sizeof(perf_event_));
+    PERF_HANDLERS_HERE_(t);
+    perf_entry_(t, PERF_GET_(&t->ring_head), start, what);
+    perf_ring_publish_(t);
+}
+
+/* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
+ * never come back (siglongjmp): 256 entries later his place is given up, and says nothing.       */
+PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
+{
+    uint64_t at = n * sizeof *e, head, i;
+
+#ifdef PERF_ADD_ASM_                            /* one instruction                                */
+    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
+#else
+    at = t->ring_next;
+    PERF_SET_(&t->ring_next, at + n * sizeof *e);
+#endif
+    PERF_HANDLERS_HERE_(t);
+    for (i = 0; i < n; i++)
+        perf_entry_(t, at + i * sizeof *e, e[i].start, e[i].what);
+    head = PERF_GET_(&t->ring_head);
+    if (head != at && t->ring_next - head <= 256 * sizeof *e)
+        return;
+    if (head != at)
+        perf_entry_(t, head, 0, 0);
+    perf_ring_publish_(t);
 }
 
 #if PERF_ONE_CORE_
@@ -3995,11 +4031,13 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 #define perf_core_known_ perf_core_get_
 #endif
 
-/* The trace's event, where the ring has room; else the core sees to it. */
+/* An event, where the ring has room and no writer is interrupted; else the core sees to it. */
 PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
+    const uint64_t head = t->ring_head;
+
     what += t->deeper;
-    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
+    if (PERF_LIKELY_(head < PERF_PEEK_(t->ring_limit) && head == PERF_PEEK_(t->ring_next)))
         perf_event_put_(t, start, what);
     else if (PERF_PEEK_(t->ring_mask))
         perf_core_known_()->event(t, start, what);
@@ -10920,22 +10958,21 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t ty
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes an event behind its `parts`, which stand from `at` on.  All have their room at once: those
- * of a signal handler do not come between them.  The ring may be due to be written to a file.    */
-PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
-                                   uint64_t what)
+/* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
+PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
 {
-    perf_entry_(t, at + parts * sizeof(perf_event_), start, what);
-    PERF_ADD_(t->ring_more, parts);
-    PERF_REL_(&t->ring_head, t->ring_next);
+    PERF_ADD_(t->ring_more, n - 1);
+    perf_entries_put_(t, e, n);
     if (t->ring_head >= t->ring_limit)
         perf_ring_due_(t);
 }
 
-/* The event of a scope where the ring is due, or was switched off just now. */
+/* The event of a scope where the ring is due, was switched off just now, or is being written to. */
 PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
+    const perf_event_ e = {start, what};
+
+    perf_event_write_(t, &e, 1);
 }
 
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
@@ -11042,15 +11079,12 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                      uint64_t d, uint32_t depth)
 {
-    uint64_t more = d >= PERF_EVENT_MORE_, at;
+    const uint64_t    more = d >= PERF_EVENT_MORE_;
+    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
+                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
-    if (!t->ring_limit)
-        return;
-    at = perf_ring_take_(t, (more + 1) * sizeof(perf_event_));
-    if (more)
-        perf_entry_(t, at, d, 0);
-    perf_event_end_(t, at, more, start, (more ? PERF_EVENT_MORE_ : d) | PERF_TAG_NAME_(c->tag) |
-                                            PERF_CAST_(uint64_t, depth) << 56);
+    if (t->ring_limit)
+        perf_event_write_(t, &e[1 - more], 1 + more);
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
@@ -11471,7 +11505,7 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        now, at;
+    uint64_t        now;
 
     if (!t)
         return;
@@ -11484,9 +11518,8 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
         return;
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
-        at = perf_ring_take_(t, 2 * sizeof(perf_event_));
-        perf_entry_(t, at, perf_bits_(value), 0);
-        perf_event_end_(t, at, 1, now, PERF_EVENT_MORE_ | c->tag);
+        const perf_event_ e[2] = {{perf_bits_(value), 0}, {now, PERF_EVENT_MORE_ | c->tag}};
+        perf_event_write_(t, e, 2);
     }
     perf_sink_mark_(t, c, 2, value);
 }
@@ -11496,7 +11529,8 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
+    perf_event_     e[PERF_TEXT_MAX_ / 8 + 2];
+    uint64_t        i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
     uint64_t        part = PERF_REMARK_IS_VALUE_, parts = value != PERF_NULL_;
 
     if (!t || (value && !perf_is_nan_(*value) &&
@@ -11508,18 +11542,18 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
         parts = length / 8 + 1;
     }
     if (t->ring_limit) {
-        at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
         for (i = 0; i < parts; i++) {
             bits = value ? perf_bits_(*value) : 0;
             if (text)
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i,
                                    PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
-            perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
-                        part | PERF_TAG_NAME_(c->tag) >> 24);
+            e[parts - 1 - i].start = bits;
+            e[parts - 1 - i].what = part | PERF_TAG_NAME_(c->tag) >> 24;
             part = PERF_REMARK_REST_;
         }
-        perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
-                        PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
+        e[parts].start = perf_scope_ticks_(t->home);
+        e[parts].what = PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, perf_depth_(t)) << 56;
+        perf_event_write_(t, e, parts + 1);
     }
     perf_sink_mark_(t, c, value ? 2 : 0, value ? *value : 0.0);
 }
@@ -11548,7 +11582,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     perf_recorder_   *t;
     perf_cell_       *c;
     const perf_sink_ *sink;
-    uint64_t          d, at, now, reset;
+    uint64_t          d, now, reset;
 
     if (!span->open) {
         if (PERF_ON_())
@@ -11582,10 +11616,9 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
     d = perf_cell_close_(t, c, span->start, now);
     if (t->ring_limit) {
-        at = perf_ring_take_(t, 3 * sizeof(perf_event_));
-        perf_entry_(t, at, span->id, 0);
-        perf_entry_(t, at + sizeof(perf_event_), d, 0);
-        perf_event_end_(t, at, 2, span->start, PERF_EVENT_MORE_ | c->tag);
+        const perf_event_ e[3] = {{span->id, 0}, {d, 0},
+                                  {span->start, PERF_EVENT_MORE_ | c->tag}};
+        perf_event_write_(t, e, 3);
     }
 }
 
@@ -19985,16 +20018,16 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t c
                                     uint32_t depth)
 {
     const uint64_t id = name;
-    uint64_t       at;
+    perf_event_    e[2];
 
     if (!t->ring_limit || !name)
         return;
-    at = perf_ring_take_(t, 2 * sizeof(perf_event_));
-    perf_entry_(t, at, perf_bits_(PERF_CAST_(double, count)), PERF_REMARK_IS_VALUE_ | id << 8);
-    perf_entry_(t, at + sizeof(perf_event_), perf_scope_ticks_(t->home),
-                id << 32 | PERF_CAST_(uint64_t, depth) << 56);
+    e[0].start = perf_bits_(PERF_CAST_(double, count));
+    e[0].what = PERF_REMARK_IS_VALUE_ | id << 8;
+    e[1].start = perf_scope_ticks_(t->home);
+    e[1].what = id << 32 | PERF_CAST_(uint64_t, depth) << 56;
     PERF_ADD_(t->ring_more, 1);
-    PERF_REL_(&t->ring_head, t->ring_next);     /* the scope's own event looks whether it is due  */
+    perf_entries_put_(t, e, 2);                 /* the scope's own event looks whether it is due  */
 }
 
 /* Adds a call of a group.  A counter that others had for a part of the time is scaled up by that

@@ -518,6 +518,46 @@ INSIDE_UNUSED static void core_events_of(void *with, const perf_events_ *e)
         core_events_seen += perf_zone_at_(e, &i, (core_registry *)with, &z) != 0;
 }
 
+/* An event of a ring, in ticks; `value`: a counter's, as bits. */
+typedef struct core_event {
+    const char *name;
+    uint64_t    start, length, value;
+} core_event;
+
+typedef struct core_events_from {
+    core_event *to;
+    size_t      most, count;
+    uint64_t    from;
+} core_events_from;
+
+INSIDE_UNUSED static void core_events_take(void *with, const perf_events_ *e)
+{
+    core_events_from *l = (core_events_from *)with;
+    perf_zone_        z;
+    uint64_t          i = 0;
+
+    while (i < e->count)
+        if (perf_zone_at_(e, &i, core_read(), &z) && z.start >= l->from && l->count < l->most) {
+            l->to[l->count].name = PERF_ACQ_(&core_read()->names)[z.name]->site.name;
+            l->to[l->count].start = z.start;
+            l->to[l->count].length = z.length;
+            l->to[l->count++].value = z.extra;
+        }
+}
+
+/* Those that began at `from` or later, at most so many, and the newest of each thread first. */
+INSIDE_UNUSED static size_t core_events_since(uint64_t from, core_event *to, size_t most)
+{
+    core_events_from l;
+
+    l.to = to;
+    l.most = most;
+    l.count = 0;
+    l.from = from;
+    perf_events_each_(core_read(), core_events_take, &l);
+    return l.count;
+}
+
 /* Events that all rings hold now. */
 INSIDE_UNUSED static uint64_t core_events(void)
 {

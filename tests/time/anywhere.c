@@ -1,6 +1,8 @@
 /* anywhere.c - a signal after each single instruction of a mark, one run an instruction: the processor
  * steps (the trap flag of x86-64), so windows of two instructions are met too, every time.  A scope in
- * the handler and the one that it interrupts are both counted, in their buckets as well.          */
+ * the handler and the one that it interrupts are both counted, in their buckets as well, and both stand
+ * in the trace, once and whole.  So do those of two handlers, after each pair of instructions of the ends,
+ * one after the other or one in the other; and all but the interrupted one's where a handler jumps away. */
 #define _GNU_SOURCE
 #include <stdint.h>
 static uint64_t now_ns = UINT64_C(7000000000);
@@ -10,6 +12,7 @@ static uint64_t fake_clock(void)
 }
 #define PERF_CLOCK_FN fake_clock
 #define PERF_TEST_HOT                  /* that clock, through the hot path                       */
+#define PERF_TRACE_EVENTS 1024
 #include "perf.h"
 #include "check.h"
 
@@ -20,6 +23,7 @@ int main(void)
     return 77;
 }
 #else
+#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +33,11 @@ int main(void)
 enum { MOST = 40000, AROUND = 60 };     /* instructions; none of these marks has a tenth of it     */
 
 static volatile long  left;             /* instructions until the handler has its scope            */
-static volatile int   landed, traps;
+static volatile long  second = -1;      /* from there to another one; < 0: there is none           */
+static volatile int   within;           /* 1: that one interrupts the first; 0: it comes after it  */
+static volatile int   jumps;            /* 1: the handler jumps away                               */
+static volatile int   stepping, landed, traps;
+static sigjmp_buf     away;
 static core_recorder *volatile waiting;        /* does not count before this one's table changes  */
 
 /* Below the 128 bytes under the stack pointer that a function may use without moving it. */
@@ -46,6 +54,7 @@ static void from_handler(void)
 static void trap(int sig, siginfo_t *info, void *context)
 {
     ucontext_t *c = (ucontext_t *)context;
+    perf_scope  s;
 
     (void)sig;
     (void)info;
@@ -53,22 +62,40 @@ static void trap(int sig, siginfo_t *info, void *context)
     if (waiting && waiting->seen == waiting->table && waiting->table && waiting->slots == 128 &&
         waiting->seen_mask == 127 * sizeof(void *))
         return;
-    if (left-- > 0)
+    if (stepping && left-- > 0)
         return;
     c->uc_mcontext.gregs[REG_EFL] &= ~0x100;
-    landed = 1;
+    if (!stepping)
+        return;
+    landed++;
+    left = second;
+    second = -1;
+    if (left >= 0 && !within) {
+        c->uc_mcontext.gregs[REG_EFL] |= 0x100;
+    } else if (left >= 0) {
+        s = perf_scope_begin("handler");
+        now_ns += 10;
+        FLAGS("orq $0x100, (%%rsp)");
+        perf_scope_end(&s);
+        FLAGS("andq $-0x101, (%%rsp)");
+        return;
+    }
     from_handler();
+    if (jumps)
+        siglongjmp(away, 1);
 }
 
 static void step_begin(long k)
 {
     left = k;
     landed = 0;
+    stepping = 1;
     FLAGS("orq $0x100, (%%rsp)");
 }
 
 static void step_end(void)
 {
+    stepping = 0;
     FLAGS("andq $-0x101, (%%rsp)");
 }
 
@@ -78,6 +105,20 @@ static void call(const char *name, uint64_t ns)
 
     now_ns += ns;
     perf_scope_end(&s);
+}
+
+/* Events since `from`: how many have this name, and are as long, but for the handlers in them. */
+static core_event event[600];
+
+static int traced(uint64_t from, const char *name, uint64_t length, uint64_t value)
+{
+    size_t i, n = core_events_since(from, event, 600);
+    int    found = 0;
+
+    for (i = 0; i < n; i++)
+        found += !strcmp(event[i].name, name) && event[i].value == value &&
+                 event[i].length >= length && event[i].length <= length + 10 * (uint64_t)landed;
+    return found;
 }
 
 /* What is interrupted, after five calls of 100 ns: each returns how many calls it has made. */
@@ -120,11 +161,21 @@ static uint64_t grow(const char *name, long k)          /* its buckets move to m
     return 1;
 }
 
+static void end(long k)
+{
+    perf_scope s = perf_scope_begin("end");
+
+    now_ns += 100;
+    step_begin(k);
+    perf_scope_end(&s);
+    step_end();
+}
+
 /* Each run of `mark` needs a name that has not grown yet, where `fresh`.  A scope of the handler may be
  * counted in a bucket of the name (perf_bucket_add_ says so): never lost, never twice.            */
 static void everywhere(const char *what, uint64_t (*mark)(const char *, long), int fresh)
 {
-    uint64_t calls, buckets, made, seen, seen_in, calls0, buckets0, seen0, seen_in0;
+    uint64_t calls, buckets, made, seen, seen_in, calls0, buckets0, seen0, seen_in0, from;
     char     name[40];
     long     k;
     int      i, moved = 0;
@@ -135,6 +186,7 @@ static void everywhere(const char *what, uint64_t (*mark)(const char *, long), i
             call(name, 100);                    /* call of a name counts at once                  */
         seen0 = core_calls("handler", &seen_in0);
         calls0 = core_calls(name, &buckets0);
+        from = ++now_ns;
         made = mark(name, k);
         calls = core_calls(name, &buckets);
         seen = core_calls("handler", &seen_in);
@@ -144,12 +196,108 @@ static void everywhere(const char *what, uint64_t (*mark)(const char *, long), i
         CHECK(buckets + seen_in == buckets0 + seen_in0 + made + (landed != 0),
               "%s, instruction %ld: %d + %d more in buckets", what, k, (int)(buckets - buckets0),
               (int)(seen_in - seen_in0));
+        CHECK(traced(from, name, mark == grow ? 1000000 : 100, 0) + (mark == again) == (int)made &&
+                  traced(from, name, 200, 0) == (mark == again) &&
+                  traced(from, "handler", 10, 0) == landed &&
+                  core_events_since(from, event, 600) == made + (uint64_t)landed,
+              "%s, instruction %ld: traced %d of %d, and %d of %d in the handler", what, k,
+              (int)core_events_since(from, event, 600) - traced(from, "handler", 10, 0), (int)made,
+              traced(from, "handler", 10, 0), landed);
         moved += buckets != buckets0 + made;
         if (!landed)
             break;
     }
     CHECK(k > 20 && k < MOST, "%s: %ld instructions", what, k);
     printf("%s: after each of %ld instructions, %d counted elsewhere\n", what, k, moved);
+}
+
+/* A number of two entries in the trace. */
+static void counters(void)
+{
+    uint64_t from, bits;
+    double   eight = 8.0;
+    long     k;
+
+    memcpy(&bits, &eight, sizeof bits);
+    perf_count("counter", 8.0);
+    for (k = 0; k < MOST; k++) {
+        from = ++now_ns;
+        step_begin(k);
+        perf_count("counter", 8.0);
+        step_end();
+        CHECK(traced(from, "counter", 0, bits) == 1 && traced(from, "handler", 10, 0) == landed,
+              "counter, instruction %ld: traced %d, and %d of %d in the handler", k,
+              traced(from, "counter", 0, bits), traced(from, "handler", 10, 0), landed);
+        if (!landed)
+            break;
+    }
+    CHECK(k > 20 && k < MOST, "counter: %ld instructions", k);
+    printf("counter: after each of %ld instructions\n", k);
+}
+
+/* Two handlers, the second so many instructions after the first has come, or has gone.  The first 40 of
+ * an end touch nothing that is written.                                                           */
+static void pairs(int inner)
+{
+    uint64_t from;
+    long     k, next, runs = 0;
+    int      one = 1;
+
+    within = inner;
+    end(0);
+    for (k = 40; one; k++) {
+        for (next = 0; next < MOST; next++, runs++) {
+            from = ++now_ns;
+            second = next;
+            end(k);
+            second = -1;
+            CHECK(traced(from, "end", 100, 0) == 1 && traced(from, "handler", 10, 0) == landed &&
+                      core_events_since(from, event, 600) == 1 + (size_t)landed,
+                  "instructions %ld and %ld%s: traced %d of 1 and %d of %d in handlers", k, next,
+                  inner ? " within" : "", traced(from, "end", 100, 0),
+                  traced(from, "handler", 10, 0), landed);
+            if (landed < 2)
+                break;
+        }
+        one = landed == 1;
+    }
+    CHECK(k > 60 && runs > 300, "%ld and %ld", k, runs);
+    printf("two handlers%s: %ld pairs\n", inner ? ", one in the other" : "", runs);
+    within = 0;
+}
+
+/* A handler that jumps out of what it has interrupted, at each instruction.  Its writer may have taken
+ * its place in the trace: what comes afterwards is there nevertheless, 300 scopes later.          */
+static void jump(void)
+{
+    volatile uint64_t from;
+    volatile long     k;
+    perf_scope        s;
+    int               i;
+
+    jumps = 1;
+    for (k = 0; k < MOST; k++) {
+        from = ++now_ns;
+        s = perf_scope_begin("around");
+        if (!sigsetjmp(away, 1))
+            end(k);
+        for (i = 0; i < 300; i++) {
+            PERF_SCOPE("after");
+            now_ns += 20;
+        }
+        perf_scope_end(&s);
+        CHECK(traced(from, "after", 20, 0) == 300 && traced(from, "handler", 10, 0) == landed &&
+                  traced(from, "around", 6100, 0) == 1 &&
+                  core_events_since(from, event, 600) <= 302 + (uint64_t)landed,
+              "jump after instruction %ld: %d of 300 after it, %d of %d in the handler, %d in all", k,
+              traced(from, "after", 20, 0), traced(from, "handler", 10, 0), landed,
+              (int)core_events_since(from, event, 600));
+        if (!landed)
+            break;
+    }
+    jumps = 0;
+    CHECK(k > 20 && k < MOST, "jump: %ld instructions", k);
+    printf("jump: after each of %ld instructions\n", k);
 }
 
 /* A number with a new name, where the table of cells is full and a larger one takes its place: after each of
@@ -187,7 +335,7 @@ int main(void)
 
     memset(&act, 0, sizeof act);
     act.sa_sigaction = trap;
-    act.sa_flags = SA_SIGINFO;
+    act.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGTRAP, &act, NULL);
     from_handler();                             /* its name is known                               */
     step_begin(0);
@@ -199,7 +347,11 @@ int main(void)
     everywhere("hot", hot, 0);
     everywhere("again", again, 0);
     everywhere("grow", grow, 1);
+    counters();
+    pairs(0);
+    pairs(1);
     tables();
+    jump();
     return check_done();
 }
 #endif

@@ -430,7 +430,8 @@ static void *half_way(void *unused)
     for (i = 0; i < 50; i++)
         perf_scope_text("half way", text);
     t = PERF_SELF_;
-    at = perf_ring_take_(t, 8 * sizeof(perf_event_));
+    at = t->ring_next;
+    t->ring_next += 8 * sizeof(perf_event_);
     for (i = 0; i < 7; i++) {
         what = t->ring[((at - (2 + i) * sizeof(perf_event_)) & t->ring_mask) / sizeof(perf_event_)].what;
         perf_entry_(t, at + (6 - i) * sizeof(perf_event_), UINT64_C(0x6262626262626262), what);
