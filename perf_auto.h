@@ -145,6 +145,8 @@ extern int perf_auto_walk_(int (*)(struct perf_auto_image_ *, size_t, void *), v
 extern char *perf_demangle_(const char *, char *, size_t *, int *)
     __asm__(PERF_SYM_("__cxa_demangle")) PERF_ATTR_((__weak__));
 
+#define PERF_AUTO_PROGRAM_ "/proc/self/exe"
+
 static perf_auto_object_ *perf_auto_objects_;   /* atomic; newest first                           */
 
 /* Called for each program and object that is loaded. */
@@ -152,7 +154,7 @@ PERF_COLD_FN_ int perf_auto_visit_(struct perf_auto_image_ *image, size_t size, 
 {
     perf_auto_where_                *w = PERF_CAST_(perf_auto_where_ *, data);
     const struct perf_auto_segment_ *s = image->segment, *end = s + image->segments;
-    const char                      *path = "/proc/self/exe";
+    const char                      *path = PERF_AUTO_PROGRAM_;
     size_t                           length;
 
     (void)size;
@@ -277,7 +279,8 @@ PERF_COLD_FN_ void perf_auto_index_(perf_auto_object_ *o)
 }
 
 /* Reads the symbols of an object, and adds it to the list.  NULL: no memory.  Two threads that do
- * it at once add it twice, which harms nobody.                                                   */
+ * it at once add it twice, which harms nobody.  From then on it stays loaded: where it was, another
+ * object would get its names.                                                                    */
 PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_read_(const perf_auto_object_ *found)
 {
     perf_auto_object_ *o = PERF_CAST_(perf_auto_object_ *, perf_pages_(sizeof *o, 0));
@@ -285,6 +288,8 @@ PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_read_(const perf_auto_object_ 
     if (!o)
         return PERF_NULL_;
     *o = *found;
+    if (perf_dlopen_ && *o->path && PERF_LIBC_(strcmp)(o->path, PERF_AUTO_PROGRAM_))
+        (void)perf_dlopen_(o->path, 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
     perf_auto_map_file_(o);
     if (o->file) {
         perf_auto_table_(o, PERF_ELF_SYMBOLS_);

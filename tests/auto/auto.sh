@@ -172,6 +172,34 @@ same classes <<'END'
 END
 says_not 'not counted\|never ended\|still open'
 
+# A closed object's functions keep their names: another one does not come to lie where it was.
+cat >opens.c <<'C'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    while (--argc) {
+        void *object = dlopen(*++argv, RTLD_NOW);
+        ((void (*)(void))dlsym(object, "run"))();
+        dlclose(object);
+    }
+    return 0;
+}
+C
+for of in first second third; do
+    printf 'void run(void);\nstatic __attribute__((__noinline__)) void %s(void) { __asm__ volatile(""); }\nvoid run(void) { %s(); }\n' \
+        $of $of >$of.c
+    # shellcheck disable=SC2086
+    try "$of.so" "$compiler" -O1 $flags -shared -fPIC $of.c -o $of.so
+done
+# shellcheck disable=SC2086
+try opens "$compiler" -O1 $flags -rdynamic opens.c reads.o -o opens -ldl
+report first,second,third ./opens ./first.so ./second.so ./third.so ./first.so
+same 'closed objects' <<'END'
+1 second
+1 third
+2 first
+END
+
 # Two files with the header, one with PERF_DISABLE: they link, and the first serves.
 # shellcheck disable=SC2086
 {
