@@ -35221,7 +35221,7 @@ typedef struct perf_gpu_loop_ {
     perf_gpu_word_  *word, own_word;
     uint64_t         word_address;
     int              gate_off;
-    uint64_t         scratch, scratch_bytes;    /* what the sweep reads */
+    uint64_t         scratch, scratch_bytes;    /* what the sweep reads; bytes 0: it cannot */
     int              on_stream;         /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
@@ -35395,17 +35395,6 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
     return 1;
 }
 
-/* The clock of the device while it is busy with the slice, and what holds it back. */
-PERF_COLD_FN_ void perf_gpu_telemetry_(perf_gpu_loop_ *s)
-{
-    unsigned mhz = 0;
-
-    s->now.throttle = 0;
-    s->now.sm_mhz = 0;
-    if (!perf_gpu_clock_(s->t, s->device, &mhz, &s->now.throttle))
-        s->now.sm_mhz = mhz;
-}
-
 /* Waits for the slice and reads its time; 0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
 {
@@ -35431,10 +35420,12 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
     return 1;
 }
 
-/* Fills `now`.  The gate is open afterwards whatever happened.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
+/* Fills `now`; asked: with the device's clock while it is busy with the slice, and what holds that
+ * back.  The gate is open afterwards whatever happened.  0: an error. */
+PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int asked)
 {
     perf_gpu_sample *x = &s->now;
+    unsigned         mhz = 0;
     const int        inside = s->inside && s->arm[s->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
@@ -35455,8 +35446,8 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
         x->flags = PERF_GPU_SAMPLE_EXPOSED;
     x->throttle = 0;
     x->sm_mhz = 0;
-    if (telemetry)
-        perf_gpu_telemetry_(s);
+    if (asked && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle))
+        x->sm_mhz = mhz;
     return perf_gpu_slice_read_(s, inside);
 }
 
@@ -35564,7 +35555,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
         began = perf_now();
         if (!perf_gpu_slice_begin_(s, 1, 0))
             return 0;
-        if (s->scratch)
+        if (s->scratch_bytes)
             (void)perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0));
         late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
         if (!perf_gpu_slice_end_(s, 0))
@@ -35621,15 +35612,9 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
         if (code)
             s->scratch = 0;
     }
-    s->scratch_bytes = 0;
-    if (s->scratch)
-        s->scratch_bytes = bytes;
-    if (!perf_gpu_attempt_(s, code) || !s->scratch ||
+    if (perf_gpu_attempt_(s, code) && s->scratch &&
         perf_gpu_attempt_(s, t->fill(s->scratch, 0, bytes, s->stream)))
-        return;
-    if (!s->down)
-        (void)perf_gpu_scratch_free_(s);
-    s->scratch = s->scratch_bytes = 0;
+        s->scratch_bytes = bytes;
 }
 
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
@@ -36370,6 +36355,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     state->opts.samples = o->samples;
     state->opts.rel_ci = o->rel_ci;
     state->opts.max_seconds = o->max_seconds;
+    state->opts.bytes = o->bytes;
+    state->opts.items = o->items;
     state->left_to_warm = PERF_GPU_DISCARDED_;
     if (!host && !o->profile)
         perf_loop_add_(&state->loop, state->variants, name);
@@ -36726,11 +36713,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
     h->overhead_ns = r.overhead_ns;
     h->batch = r.batch;
     h->iterations = r.iterations;
-    h->opts.samples = r.opts.samples;
-    h->opts.rel_ci = r.opts.rel_ci;
-    h->opts.max_seconds = r.opts.max_seconds;
-    h->opts.bytes = r.opts.bytes;
-    h->opts.items = r.opts.items;
+    h->opts = s->state->opts;
     h->opts.peak_gb_per_s = r.peak_gbs;
     h->status = r.status;
     if (r.time.count)
