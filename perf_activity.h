@@ -27,7 +27,7 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
 
 /* ---- what is kept ----
  * Each launch leaves its correlation id, the innermost scope and both clocks in a ring.  A profiler
@@ -532,19 +532,19 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *g = perf_activity_seen_();
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (!g || !perf_lock_word_(&g->lock, 1))
         return;
     g->birth = perf_scope_ticks_(perf_registry_get_());         /* no older record comes in       */
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     perf_activity_collect_(PERF_NULL_);
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return;
     PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
     PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
     g->rows = g->devices = 0;
     g->untimed = g->dropped = g->unplaced = g->rowless = g->lineless = 0;
     g->kernels = g->short_kernels = g->took = 0;
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* ---- report ---- */
@@ -738,7 +738,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
         "kernels and copies of devices behind the 16th are in no line of a device"};
 
-    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_lock_word_(&g->lock, 1))
         return;
     sum = perf_activity_sum_(g);
     if (sum > 0) {
@@ -757,7 +757,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
             perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
     if (*g->said)
         perf_putf_(o, "note: no kernels from %s: %s\n", g->by, g->said);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* From the busiest device.  It covers all work, so it outranks what scopes tell. */
@@ -767,14 +767,14 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
     perf_activity_whole_ whole, most = PERF_ZERO;
     uint32_t             i;
 
-    if (!g || !(total_ns > 0) || !perf_gpu_lock_(&g->lock, 1))
+    if (!g || !(total_ns > 0) || !perf_lock_word_(&g->lock, 1))
         return;
     for (i = 0; i < g->devices; i++) {
         whole = perf_activity_whole_of_(&g->device[i]);
         if (whole.busy > most.busy)
             most = whole;
     }
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     if (!(most.busy > 0))
         return;
     e->measured = 2;
@@ -809,7 +809,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
         if (!g)
             g = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *g, 1));
         PERF_REL_(&d->activity, PERF_CAST_(void *, g));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     return g;
 }
@@ -832,7 +832,7 @@ PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status sta
 {
     perf_out_ o;
 
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return status;
     o = perf_out_open_(g->said, sizeof g->said);
     perf_put_(&o, why);
@@ -840,7 +840,7 @@ PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status sta
         perf_putf_(&o, ": %.0f", PERF_CAST_(double, code));
     if (error)
         perf_putf_(&o, " %s", error);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return status;
 }
 
@@ -864,12 +864,12 @@ PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
     static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
     void              *names;
 
-    perf_gpu_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
+    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
     if (g->demangle)
         return;
-    names = perf_gpu_library_(with_demangle);
+    names = perf_library_open_(with_demangle);
     if (names)
-        perf_gpu_symbol_(names, "__cxa", "_demangle", &g->demangle);
+        perf_library_symbol_(names, "__cxa", "_demangle", &g->demangle);
 }
 
 /* Tries to start a source; one thread at a time, only while none runs. */
@@ -889,13 +889,13 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activ
     status = from->begin(g, path);
     if (status)
         return status;
-    if (perf_gpu_lock_(&g->lock, 1)) {
+    if (perf_lock_word_(&g->lock, 1)) {
         if (!g->timestamp(&ns)) {
             g->newest.begin = perf_scope_ticks_(perf_registry_get_());
             g->newest.ns = ns;
         }
         g->said[0] = '\0';
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
     PERF_REL_(&g->on, 1u);
     (void)perf_activity_at_exit_(perf_activity_end_, g, &perf_dso_);
@@ -910,14 +910,14 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
 
     if (!g)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->starting, 1))       /* this very thread is inside, in a handler       */
+    if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
         return PERF_ESTATE;
     perf_activity_listen_(perf_gpu_driver_seen_());
     if (!PERF_GET_(&g->on))
         status = perf_activity_try_(g, from, path);
     else if (PERF_LIBC_(strcmp)(g->by, from->by))
         status = PERF_ESTATE;
-    perf_gpu_unlock_(&g->starting);
+    perf_unlock_(&g->starting);
     return status;
 }
 

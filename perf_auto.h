@@ -676,7 +676,7 @@ PERF_COLD_FN_ const perf_auto_known_ *perf_auto_learn_(const void *function)
         known->bytes = name.bytes;
         PERF_REL_(&known->function, function);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!map)
         perf_fail_(r, PERF_ENOMEM);
     return known;

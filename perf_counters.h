@@ -19,7 +19,6 @@
 #include "perf_bound.h"
 #include "perf_file.h"
 #include "perf_loop.h"
-#include "perf_proc.h"
 #include "perf_sink.h"
 
 PERF_BEGIN_DECLS
@@ -1423,7 +1422,7 @@ PERF_COLD_FN_ void perf_worker_ended_(void *of)
 
     if (r && perf_lock_(r)) {
         perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
 }
 
@@ -1552,7 +1551,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     }
     if (w && !t->worker)
         PERF_REL_(&g->workers, w);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     t->worker = w;
     for (i = 0; w && i < 2; i++) {
         site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
@@ -1620,7 +1619,7 @@ PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, cons
         w->spare = PERF_CAST_(perf_work_ *,
                               perf_keep_(t->home, PERF_WORK_BLOCK_ * sizeof *w->spare));
         w->spares = w->spare ? PERF_WORK_BLOCK_ : 0;
-        perf_unlock_(t->home);
+        perf_unlock_(&t->home->lock);
     }
     if (!one && w->spares) {
         one = w->spare++;
@@ -2105,7 +2104,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         g->source.evidence = perf_works_tell_;
         PERF_REL_(&g->sink, perf_works_sink_());
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (status != PERF_OK)                      /* another one has begun it                       */
         return PERF_OK;
     perf_image_pin_();
@@ -2116,7 +2115,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
     if (status != PERF_OK && perf_lock_(r)) {
         g->users--;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     return status;
 }
@@ -2129,7 +2128,7 @@ PERF_COLD_FN_ void perf_works_end_(void)
 
     if (r && perf_lock_(r)) {
         last = g->users && !--g->users;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     if (last)
         (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
@@ -2166,12 +2165,12 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     if (!r || !perf_lock_(r))
         return PERF_ENOMEM;
     if (PERF_GET_(&r->heard_more) & 4u) {
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return PERF_ENODATA;
     }
     PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 4u);
     source.report = perf_put_works_;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_image_pin_();
     perf_source_add_(r, &source);
     return PERF_ENODATA;

@@ -296,7 +296,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
             PERF_REL_(&d->state, g);
         }
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (g)
         perf_source_add_(r, &g->source);
     return g;
@@ -430,7 +430,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
         l->next = g->lines;
         PERF_REL_(&g->lines, l);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return l;
 }
 
@@ -507,7 +507,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
         return PERF_NULL_;
     ring->next = g->rings;
     PERF_REL_(&g->rings, ring);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return ring;
 }
 
@@ -623,7 +623,7 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     return code;
 }
 
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
 extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
@@ -693,7 +693,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     perf_gpu_leave_(b, &e);
     if (!*ring)
         return 2;
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
     if (perf_claim_(&g->at_exit, 0, 1))         /* behind the driver's own handler */
         (void)perf_cxa_atexit_(perf_gpu_at_exit_, g, &perf_dso_);
 #endif
@@ -1015,7 +1015,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     for (link = &g->parts; *link; link = &(*link)->next)
         (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
     PERF_REL_(link, p);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return 0;
 }
 
@@ -1040,7 +1040,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
         if (g->part_count++ < PERF_GPU_PARTS_)
             p = PERF_CAST_(perf_gpu_part_ *, perf_pages_(sizeof *p, 1));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     if (!p) {
         PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
@@ -1143,7 +1143,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     *start_ns = ring->anchor_ns + own;
     if (known && own > -8e6 && own < 8e6)
         return 1;
-    if (!perf_gpu_lock_(&l->lock, 0)) {
+    if (!perf_lock_word_(&l->lock, 0)) {
         if (known)
             return 1;
         return -1;
@@ -1156,7 +1156,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
             l->anchor = s->start;
             s->start = event;
         }
-        perf_gpu_unlock_(&l->lock);
+        perf_unlock_(&l->lock);
         return known;
     }
     *code = b->event_elapsed(&ms, l->anchor, s->start);
@@ -1170,7 +1170,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
         l->anchor_ns = ring->anchor_ns;
         ring->anchor = event;
     }
-    perf_gpu_unlock_(&l->lock);
+    perf_unlock_(&l->lock);
     if (known && (!ring->anchor || *start_ns > ring->anchor_ns) &&
         (ring->anchor || !b->event_create(&ring->anchor, 0))) {
         event = ring->anchor;
@@ -1534,7 +1534,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
         if (!perf_lock_(r))
             return PERF_NULL_;
         t = PERF_CAST_(perf_gpu_track_ *, perf_gpu_keep_(g, sizeof *t));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         if (t)
             t->recorder = perf_track_make_(r, name);
         if (!t || !t->recorder)
@@ -1558,11 +1558,11 @@ PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *g, perf_gpu_line_ *l, 
 
     if (sink && sink->stream)
         t = perf_recorder_get_();
-    if (!t || !perf_gpu_lock_(&g->lock, 1))
+    if (!t || !perf_lock_word_(&g->lock, 1))
         return;
     first.stream = stream;
     track = perf_gpu_track_of_(g, l, &first);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     if (track)
         PERF_SINK_(t, sink->stream(stream, track->recorder->name))
 }
@@ -1844,14 +1844,14 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
 
     if (!l->known || !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
         return;
-    if (perf_gpu_lock_(&l->lock, 1)) {
+    if (perf_lock_word_(&l->lock, 1)) {
         known = !b->event_elapsed(&since.ms, l->anchor, s->start) &&
                 !b->event_elapsed(&length.ms, s->start, s->stop) &&
                 !b->event_elapsed(&again.ms, l->anchor, s->start) && since.bits == again.bits &&
                 length.bits < PERF_GPU_MS_END_ &&
                 perf_gpu_distance_(PERF_CAST_(double, since.ms), &d.start_ns);
         d.start_ns += l->anchor_ns;
-        perf_gpu_unlock_(&l->lock);
+        perf_unlock_(&l->lock);
     }
     perf_gpu_leave_(b, &e);
     /* A float of a far distance is not the same from another anchor. */
@@ -1885,17 +1885,17 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
     x.most = most;
     x.orderly = PERF_CAST_(uint32_t, orderly);
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
-        perf_gpu_lock_(&g->lock, 1)) {
+        perf_lock_word_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
-    if (!perf_gpu_lock_(&ring->lock, wait))
+    if (!perf_lock_word_(&ring->lock, wait))
         return 0;
     perf_gpu_round_run_(g, b, ring, &x);
-    perf_gpu_unlock_(&ring->lock);
-    if (perf_gpu_lock_(&g->lock, wait)) {
+    perf_unlock_(&ring->lock);
+    if (perf_lock_word_(&g->lock, wait)) {
         perf_gpu_book_ring_(g, ring);
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
     return !x.blocked && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
 }
@@ -1916,10 +1916,10 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     for (ring = PERF_ACQ_(&g->rings); ring && !PERF_GET_(&d->down); ring = ring->next)
         (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
     p = PERF_ACQ_(&g->parts);
-    if (p && !(b->error_waits && b->error_waits()) && perf_gpu_lock_(&g->lock, 1)) {
+    if (p && !(b->error_waits && b->error_waits()) && perf_lock_word_(&g->lock, 1)) {
         for (; p && !PERF_GET_(&d->down); p = PERF_ACQ_(&p->next))
             perf_gpu_book_part_(g, b, p);
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
 }
 
@@ -1945,7 +1945,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
     void           *event = PERF_NULL_;
     uint32_t        i;
 
-    if (!perf_gpu_lock_(&ring->lock, 1))
+    if (!perf_lock_word_(&ring->lock, 1))
         return event;
     for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
@@ -1955,7 +1955,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
             *end = s->end;
         }
     }
-    perf_gpu_unlock_(&ring->lock);
+    perf_unlock_(&ring->lock);
     return event;
 }
 
@@ -2066,7 +2066,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     g = perf_gpu_state_get_();
     if (!g)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     b = g->driver->table;
     perf_gpu_deaden_(g, PERF_NULL_);
@@ -2087,7 +2087,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     if (table)
         looked = PERF_GPU_LOOKED_ALL_;
     PERF_REL_(&g->driver->looked, looked);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return PERF_OK;
 }
 
@@ -2149,7 +2149,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     a.aligned_ns = -1;
     if (d)
         a.error = PERF_ACQ_(&d->error);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (!g || !perf_lock_word_(&g->lock, 1))
         return a;
     r = perf_registry_get_();
     tick = perf_scope_tick_ns_(r);
@@ -2163,7 +2163,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         perf_gpu_stats_add_(&a, &g->rest[id], tick, id > 0);
     if (!name)
         perf_gpu_stats_all_(g, &a);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return a;
 }
 
@@ -2209,7 +2209,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_ring_  *ring;
     size_t           i;
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
+    if (!g || !perf_lock_word_(&g->lock, 1))  /* NULL: PERF_DISABLE=1                             */
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     memset(g->rest, 0, sizeof g->rest);
@@ -2225,7 +2225,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
     PERF_SET_(&g->driver->fresh, 0u);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* ---- bottleneck and report ---- */
@@ -2264,10 +2264,10 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
 
-    if (e->measured == 2 || !g || !perf_gpu_lock_(&g->lock, 1))
+    if (e->measured == 2 || !g || !perf_lock_word_(&g->lock, 1))
         return;
     (void)perf_gpu_tell_(e, &a, total_ns);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* What the main thread and the device that worked longest show, and perf_bound_decide_ of it. */
@@ -2330,7 +2330,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
         return;
     if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
+    if (!g || !perf_lock_word_(&g->lock, 1))  /* NULL: PERF_DISABLE=1                             */
         return;
     perf_gpu_evidence_(&e, &a);
     perf_gpu_put_rows_(o, g, perf_registry_get_());
@@ -2351,7 +2351,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
     }
     if (a.scopes)
         perf_gpu_put_bound_(o, &e, answer);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     for (i = 0; i < 7; i++)
         if (n[i])
             perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);

@@ -35,7 +35,7 @@ PERF_FN perf_status perf_cupti_start(const char *library);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if !PERF_GPU_DL_ || PERF_DISABLE
+#if !PERF_DL_ || PERF_DISABLE
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
     (void)library;
@@ -170,13 +170,13 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
 
     (void)context, (void)stream, (void)size;
     while (c && valid && !c->next(buffer, valid, &record) && record)
-        if (perf_gpu_lock_(&g->lock, 1)) {
+        if (perf_lock_word_(&g->lock, 1)) {
             perf_cupti_read_(g, record);
-            perf_gpu_unlock_(&g->lock);
+            perf_unlock_(&g->lock);
         }
-    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_gpu_lock_(&g->lock, 1)) {
+    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
         g->dropped += lost;
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
     PERF_FREE(buffer);
 }
@@ -195,17 +195,17 @@ PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
 
     PERF_LIBC_(memset)(c, 0, sizeof *c);
     g->timestamp = PERF_NULL_;
-    perf_gpu_symbol_(library, "cupti", "Subscribe", &c->subscribe);
-    perf_gpu_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
-    perf_gpu_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
-    perf_gpu_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
-    perf_gpu_symbol_(library, "cupti", "ActivityEnable", &c->enable);
-    perf_gpu_symbol_(library, "cupti", "ActivityDisable", &c->disable);
-    perf_gpu_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
-    perf_gpu_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
-    perf_gpu_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
-    perf_gpu_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
-    perf_gpu_symbol_(library, "cupti", "GetResultString", &c->error_name);
+    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
+    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
+    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
+    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
+    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
+    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
+    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
+    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
+    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
+    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
+    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
     return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
            c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
 }
@@ -219,7 +219,7 @@ PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
     const char *named[2] = {PERF_NULL_, PERF_NULL_};
 
     named[0] = path;
-    return perf_gpu_library_(path ? named : usual);
+    return perf_library_open_(path ? named : usual);
 }
 
 /* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
@@ -253,11 +253,11 @@ PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
 PERF_COLD_FN_ int perf_cupti_driver_(void)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_gpu_library_(name);
+    void                    *library = perf_library_open_(name);
     int                    (*init)(unsigned) = PERF_NULL_;
 
     if (library)
-        perf_gpu_symbol_(library, "cu", "Init", &init);
+        perf_library_symbol_(library, "cu", "Init", &init);
     return init ? init(0) : -1;
 }
 

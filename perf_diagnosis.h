@@ -15,7 +15,6 @@
 #define PERF_DIAGNOSIS_H
 
 #include "perf_bound.h"
-#include "perf_proc.h"
 #include "perf_report.h"
 
 /* >>config ------------------------------------------------------------------------------------ */
@@ -499,7 +498,7 @@ PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_t
         return 0;
     PERF_LIBC_(memcpy)(seen->name, t->name, sizeof t->name);
     seen->alone = r->alive < 2;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!(PERF_GET_(&t->request) & PERF_ASK_RESET_))
         away = PERF_ACQ_(&t->away);
     seen->number = t->thread;

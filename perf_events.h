@@ -175,7 +175,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     if (!perf_lock_(r))
         return 0;
     r->reading++;                               /* a reset keeps off `retired`                    */
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
         (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
@@ -190,7 +190,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
             e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
         if (e.event)
             perf_events_read_(&e, r, t, head, n);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         use(with, &e);
         whole &= e.event || !n;
         PERF_FREE(e.event);
@@ -198,7 +198,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     (void)perf_lock_(r);
     at = r->retired;
     end = at ? at + r->retired_bytes : at;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     while (at != end) {
         perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
         perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
@@ -208,7 +208,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     }
     (void)perf_lock_(r);
     r->reading--;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return whole;
 }
 

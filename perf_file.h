@@ -4,12 +4,18 @@
  *   status = perf_file_save_("trace.json", &f, write_all, &state);
  *
  * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
- * Sections (search for ">>"):  system  internal
+ * Sections (search for ">>"):  config  system  internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_FILE_H
 #define PERF_FILE_H
 
 #include "perf_text.h"
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_PROC_              /* our tests have one of their own                                */
+#define PERF_PROC_ "/proc/"
+#endif
 
 /* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
@@ -63,6 +69,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 extern FILE  *perf_stderr_ __asm__(PERF_SYM_("stderr"));
 extern size_t perf_fwrite_(const void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fwrite"));
+extern size_t perf_fread_(void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fread"));
 extern int    perf_fflush_(FILE *) __asm__(PERF_SYM_("fflush"));
 extern int    perf_fclose_(FILE *) __asm__(PERF_SYM_("fclose"));
 extern int    perf_remove_(const char *) __asm__(PERF_SYM_("remove"));
@@ -72,6 +79,7 @@ PERF_END_DECLS
 #include <stdio.h>
 #define perf_stderr_ stderr
 #define perf_fwrite_ fwrite
+#define perf_fread_  fread
 #define perf_fflush_ fflush
 #define perf_fclose_ fclose
 #define perf_remove_ remove
@@ -175,7 +183,13 @@ PERF_BEGIN_DECLS
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
  *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
- *   perf_claim_  atomic: compare and swap; perf_sort_  sorts an array
+ *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
+ *   perf_sort_  sorts an array
+ *   perf_random_  64 random bits from a state of the caller's (splitmix64)
+ *   perf_first_line_  of a small file, without its newline; 0: there is none
+ *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process
+ *   PERF_DL_, perf_library_open_, perf_library_symbol_  1: libraries can be found at run time
+ *   perf_screen_of_  columns of a screen, and what it can show
  *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
@@ -209,6 +223,22 @@ PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
     return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 #endif
 }
+
+/* Takes a lock, whose word is the thread that has it.  0: another has it and `wait` is 0, or this
+ * very thread has it.                                                                            */
+PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
+{
+    uint32_t me = perf_thread_id_();
+
+    while (!perf_claim_(lock, 0, me)) {
+        if (!wait || PERF_GET_(lock) == me)
+            return 0;
+        (void)perf_sched_yield_();
+    }
+    return 1;
+}
+
+#define perf_unlock_(lock) PERF_REL_(lock, 0u)
 
 /* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
 #if !defined(__linux__)
@@ -274,6 +304,16 @@ PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
                 PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
             PERF_LIBC_(memcpy)(item + k * size, moved, size);
         }
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
 }
 
 typedef struct perf_file_ {
@@ -625,6 +665,186 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
         return PERF_OK;
     return f->starved ? PERF_ENOMEM : PERF_EIO;
 }
+
+/* ---- what the system tells in files ---- */
+
+/* The beginning of a file in `text`, cut to fit; how many bytes, 0: none. */
+PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
+{
+    FILE  *file = perf_file_read_(path);
+    size_t length = 0;
+
+    if (file) {
+        length = perf_fread_(text, 1, cap - 1, file);
+        (void)perf_fclose_(file);
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* The first line of a small file, without its newline; 0: there is none. */
+PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
+{
+    size_t any = perf_file_head_(path, line, cap);
+    char  *end = PERF_LIBC_(strchr)(line, '\n');
+
+    if (end)
+        *end = '\0';
+    return any > 0;
+}
+
+/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
+{
+    char        text[512];
+    char        path[128];
+    perf_out_   o = perf_out_open_(path, sizeof path);
+    const char *s;
+    int         at = 0;
+
+    perf_put_(&o, PERF_PROC_);
+    if (thread) {
+        perf_put_(&o, "self/task/");
+        perf_put_u64_(&o, thread);
+        perf_put_char_(&o, '/');
+    }
+    perf_put_(&o, file);
+    (void)perf_file_head_(path, text, sizeof text);
+    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    s = PERF_LIBC_(strrchr)(text, ')');
+    if (!s)
+        s = text;
+    for (; *s && at < room; s++) {
+        if (*s >= '0' && *s <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
+            at += s[1] < '0' || s[1] > '9';
+        }
+    }
+}
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
+PERF_COLD_FN_ uint64_t perf_age_ns_(void)
+{
+    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+
+    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    if (!hz)
+        return 0;
+    began = stat[18] * (1000000000 / hz);
+    up[0] = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || up[0] < began)
+        return 0;
+    return up[0] - began;
+}
+
+#else
+#define perf_age_ns_() UINT64_C(0)
+#endif
+
+/* ---- libraries found at run time ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+#define PERF_DL_ 1
+extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
+#else
+#define PERF_DL_ 0
+#endif
+
+/* Opens a library by the first of its names that answers: one that is in the process already comes
+ * first, whatever folder it came from. */
+PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
+{
+    static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
+    int              i, step;
+    void            *library = PERF_NULL_;
+
+    for (step = 0; step < 2 && !library; step++)
+        for (i = 0; name[i] && !library; i++) {
+#if PERF_DL_
+            if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
+                library = perf_dlopen_(name[i], how[step]);
+#endif
+        }
+    (void)how;
+    return library;
+}
+
+/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
+ * as data pointers: copied, since no cast is allowed. */
+PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const char *name,
+                                    void *field)
+{
+    char      full[64];
+    perf_out_ o = perf_out_open_(full, sizeof full);
+    void     *p = PERF_NULL_;
+
+    perf_putf_(&o, "%s%s", prefix, name);
+#if PERF_DL_
+    if (!*name)
+        return;                                 /* this library has no such function */
+    p = perf_dlsym_(library, full);
+    if (!p && o.len > 3 && !PERF_LIBC_(strcmp)(full + o.len - 3, "_v2")) {
+        full[o.len - 3] = '\0';
+        p = perf_dlsym_(library, full);
+    }
+#endif
+    (void)library;
+    if (p)
+        PERF_LIBC_(memcpy)(field, &p, sizeof p);
+}
+
+/* ---- the screen ---- */
+
+#if PERF_POSIX_FILES_
+extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
+extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
+#define PERF_TIOCGWINSZ_ 0x5413ul
+#else
+#define PERF_TIOCGWINSZ_ 0x40087468ul
+#endif
+
+/* The value of COLUMNS; 0: none. */
+PERF_COLD_FN_ int perf_columns_asked_(void)
+{
+    const char *text = perf_getenv_("COLUMNS");
+    int         columns = 0;
+
+    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
+        columns = 10 * columns + (*text - '0');
+    return columns;
+}
+
+PERF_COLD_FN_ int perf_terminal_columns_(int fd)
+{
+    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
+
+    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
+        return 80;
+    return size[1];
+}
+
+/* Columns and style of the screen that `file` is. */
+PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
+{
+    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
+    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
+    int         columns = perf_columns_asked_();
+
+    if (terminal) {
+        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
+        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
+    }
+    if (o->width)
+        return;
+    if (terminal && !columns)
+        columns = perf_terminal_columns_(fd);
+    if (columns)
+        o->width = columns < 60 ? 60 : columns;
+}
+#endif
 
 PERF_END_DECLS
 

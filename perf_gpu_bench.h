@@ -1319,9 +1319,9 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
     if (on)
         call = s->t->profiler_start;
     if (!call && s->t->flags & PERF_GPU_TABLE_AMD)
-        library = perf_gpu_library_(roctx);
+        library = perf_library_open_(roctx);
     if (library)
-        perf_gpu_symbol_(library, "roctxProfiler", word[on], &ask);
+        perf_library_symbol_(library, "roctxProfiler", word[on], &ask);
     if (call)
         (void)perf_gpu_attempt_(s, call());
     else if (ask)

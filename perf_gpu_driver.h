@@ -161,8 +161,6 @@ PERF_FN const char *perf_gpu_error_text(void);
  *                                           all calls after a shut-down); writes one as text
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                                           captures of other threads safe; 0 or the driver's code
- *   perf_gpu_lock_, perf_gpu_unlock_        of a word: the thread that has it
- *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
  *   PERF_GPU_LOOKED_ALL_                    `looked` of a table that was installed */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -233,13 +231,6 @@ typedef struct perf_gpu_driver_ {
 #define PERF_GPU_LOOKED_HIP_    2u
 #define PERF_GPU_LOOKED_ALL_    3u      /* installed by hand */
 
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-#define PERF_GPU_DL_ 1
-extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
-#else
-#define PERF_GPU_DL_ 0
-#endif
-
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 {
@@ -260,57 +251,14 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
         d->abi = 3;
         PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return d;
-}
-
-/* Opens a library by the first of its names that answers: one that is in the process already comes
- * first, whatever folder it came from. */
-PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
-{
-    static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
-    int              i, step;
-    void            *library = PERF_NULL_;
-
-    for (step = 0; step < 2 && !library; step++)
-        for (i = 0; name[i] && !library; i++) {
-#if PERF_GPU_DL_
-            if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
-                library = perf_dlopen_(name[i], how[step]);
-#endif
-        }
-    (void)how;
-    return library;
-}
-
-/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
- * as data pointers: copied, since no cast is allowed. */
-PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const char *name,
-                                    void *field)
-{
-    char      full[64];
-    perf_out_ o = perf_out_open_(full, sizeof full);
-    void     *p = PERF_NULL_;
-
-    perf_putf_(&o, "%s%s", prefix, name);
-#if PERF_GPU_DL_
-    if (!*name)
-        return;                                 /* this library has no such function */
-    p = perf_dlsym_(library, full);
-    if (!p && o.len > 3 && !strcmp(full + o.len - 3, "_v2")) {
-        full[o.len - 3] = '\0';
-        p = perf_dlsym_(library, full);
-    }
-#endif
-    (void)library;
-    if (p)
-        memcpy(field, &p, sizeof p);
 }
 
 /* ---- table: HIP ---- */
 
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
-    PERF_GPU_DL_ && !PERF_DISABLE
+    PERF_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
 /* What hipGetLastError() tells.  Before HIP 7.0 it is the code of the last call, good or bad: so
  * while the program has an unread error nothing is called, and the scope is dropped.  From 7.0 on
@@ -427,7 +375,7 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 #endif
 
 /* A file compiled by hipcc finds the library that it is linked with: `library` NULL. */
-#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_gpu_symbol_(library, "hip", hip, &t->f);
+#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
@@ -440,17 +388,17 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     (void)name;
     t->device_attribute = perf_hip_attribute_;
 #else
-    library = perf_gpu_library_(name);
+    library = perf_library_open_(name);
     if (!library)
         return 0;
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
-    perf_gpu_symbol_(library, "hip", "SetDevice", &d->hip_set);
-    perf_gpu_symbol_(library, "hip", "PeekAtLastError", &t->error_peek);
-    perf_gpu_symbol_(library, "hip", "GetLastError", &t->error_clear);
-    perf_gpu_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
-    perf_gpu_symbol_(library, "hip", "GetDeviceCount", &count_of);
-    perf_gpu_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
+    perf_library_symbol_(library, "hip", "SetDevice", &d->hip_set);
+    perf_library_symbol_(library, "hip", "PeekAtLastError", &t->error_peek);
+    perf_library_symbol_(library, "hip", "GetLastError", &t->error_clear);
+    perf_library_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
+    perf_library_symbol_(library, "hip", "GetDeviceCount", &count_of);
+    perf_library_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
     if (!t->ctx_device || !d->hip_set || !count_of || count_of(&devices) || devices < 1)
         return 0;
     if (version_of && version_of(&version))
@@ -476,11 +424,11 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 }
 #else
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
-#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_gpu_symbol_(library, "cu", cuda, &t->f);
+#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_library_symbol_(library, "cu", cuda, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_gpu_library_(name);
+    void                    *library = perf_library_open_(name);
 
     (void)d;
     if (!library)
@@ -518,7 +466,7 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
             PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
         PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return PERF_ACQ_(&d->table);
 }
 
@@ -571,7 +519,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
         perf_gpu_put_error_(&o, b, code);
         PERF_REL_(&d->error, code);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* The driver's state, if a driver was asked for something already; NULL: not yet. */
@@ -617,23 +565,6 @@ PERF_FN perf_status perf_gpu_status(void)
         return PERF_ENOGPU;
     return PERF_OK;
 }
-
-/* ---- locks ---- */
-
-/* 0: somebody has it and `wait` is 0, or this very thread has it. */
-PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
-{
-    uint32_t me = perf_thread_id_();
-
-    while (!perf_claim_(lock, 0, me)) {
-        if (!wait || PERF_GET_(lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
-}
-
-#define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
 
 /* ---- contexts ---- */
 

@@ -70,7 +70,7 @@ PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
             PERF_REL_(&d->memory, PERF_CAST_(void *, g));
         }
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (g)
         perf_source_add_(r, &g->source);
     return g;
@@ -87,12 +87,12 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     g = perf_gpu_memory_get_();
     if (!g)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     bytes += g->noted;
     g->noted = bytes;
     g->noted_peak = perf_most_(bytes, g->noted_peak);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     if (what)
         perf_count(what, bytes);                /* a curve in the trace */
     return PERF_OK;
@@ -185,14 +185,14 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     now.name = perf_name_intern_(r, &site);
     added = PERF_CAST_(perf_gpu_mark_ *, perf_pool_(PERF_NULL_, &g->pool, &g->pool_end,
                                                    sizeof *added, 65536, 0));
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!added || !now.name)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     *added = now;
     perf_gpu_memory_book_(g, added, high);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return PERF_OK;
 }
 
@@ -207,11 +207,11 @@ PERF_COLD_FN_ void perf_gpu_memory_reset_(void)
         return;
     if (g->marks && b && perf_gpu_status() == PERF_OK)  /* the pool's high-water mark, too */
         (void)perf_gpu_memory_ask_(b, &mark, &high);
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return;
     g->marks = PERF_NULL_;
     g->noted_peak = g->noted;
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *o, const perf_gpu_mark_ *m)
@@ -240,7 +240,7 @@ PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
     perf_gpu_memory_     *g = perf_gpu_memory_get_();
     const perf_gpu_mark_ *m, *first = PERF_NULL_;
 
-    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_lock_word_(&g->lock, 1))
         return;
     if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
@@ -259,7 +259,7 @@ PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
         perf_put_bytes_in_(o, first->peak - first->total, 11);
         perf_put_char_(o, '\n');
     }
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 #if PERF_DISABLE

@@ -44,7 +44,7 @@ typedef struct perf_gpu_meters_ {
     X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
     X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
-#define PERF_GPU_METER_(f, name) perf_gpu_symbol_(library, "", name, &n->f);
+#define PERF_GPU_METER_(f, name) perf_library_symbol_(library, "", name, &n->f);
 
 /* 1: it has what is needed of it, and has started. */
 PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *n)
@@ -77,7 +77,7 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
         return PERF_NULL_;
     n = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *n, 0));
     if (n)
-        library = perf_gpu_library_(name[amd]);
+        library = perf_library_open_(name[amd]);
     if (library) {
         PERF_GPU_METERS_(PERF_GPU_METER_)
         n->amd = amd;

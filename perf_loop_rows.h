@@ -476,7 +476,7 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     }
     l->next = r->results;
     PERF_REL_(&r->results, l);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return cut;
 }
 
@@ -547,7 +547,7 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *s)
         for (i = 0; i < s->variants; i++)
             perf_loop_say_verdict_(r, &s->entry[i].part[k]);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* The result of its kind is complete: from now on reports see it. */

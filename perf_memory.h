@@ -10,7 +10,6 @@
 #ifndef PERF_MEMORY_H
 #define PERF_MEMORY_H
 
-#include "perf_proc.h"
 #include "perf_report.h"
 
 PERF_BEGIN_DECLS
@@ -142,7 +141,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             return PERF_ENOMEM;
         if (m == r->marks)
             break;
-        perf_unlock_(r);                        /* another thread has marked meanwhile: again     */
+        perf_unlock_(&r->lock);  /* another thread has marked meanwhile: again                    */
     }
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
@@ -157,7 +156,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         PERF_REL_(&r->put_marks, &perf_put_marks_);
         PERF_REL_(&r->marks, m);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return m ? PERF_OK : PERF_ENOMEM;
 }
 

@@ -183,17 +183,17 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
                                        "librocprofiler-sdk-roctx.so", "libroctx64.so.4",
                                        "libroctx64.so", PERF_NULL_};
     perf_nvtx_state_        *v = &perf_nvtx_v1_;
-    void                    *library = perf_gpu_library_(file);
+    void                    *library = perf_library_open_(file);
 
     if (!library)
         return 0;
-    perf_gpu_symbol_(library, "roctx", "RangePushA", &v->push);
-    perf_gpu_symbol_(library, "roctx", "RangePop", &v->pop);
-    perf_gpu_symbol_(library, "roctx", "MarkA", &v->mark);
-    perf_gpu_symbol_(library, "roctx", "RangeStartA", &v->open);
-    perf_gpu_symbol_(library, "roctx", "RangeStop", &v->close);
-    perf_gpu_symbol_(library, "roctx", "NameOsThread", &v->thread);
-    perf_gpu_symbol_(library, "roctx", "NameHipStream", &v->stream);
+    perf_library_symbol_(library, "roctx", "RangePushA", &v->push);
+    perf_library_symbol_(library, "roctx", "RangePop", &v->pop);
+    perf_library_symbol_(library, "roctx", "MarkA", &v->mark);
+    perf_library_symbol_(library, "roctx", "RangeStartA", &v->open);
+    perf_library_symbol_(library, "roctx", "RangeStop", &v->close);
+    perf_library_symbol_(library, "roctx", "NameOsThread", &v->thread);
+    perf_library_symbol_(library, "roctx", "NameHipStream", &v->stream);
     return v->push && v->pop && v->mark && v->open && v->close;
 }
 

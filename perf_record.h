@@ -43,7 +43,7 @@ PERF_FN perf_status perf_error(void);
  * stream's.  What is made here is never freed.  Any thread, unless something else is said.
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
  *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
@@ -335,7 +335,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
  * signal handler or in the user's own mmap); the caller then gives up and counts.                */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
-    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
+    uint32_t process = perf_process_id_(), was;
 
     while ((was = PERF_ACQ_(&r->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
@@ -346,15 +346,8 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
         if (was != process && perf_claim_(&r->forked, was, process))
             perf_forked_(r, process);
     }
-    while (!perf_claim_(&r->lock, 0, me)) {
-        if (PERF_GET_(&r->lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
+    return perf_lock_word_(&r->lock, 1);
 }
-
-#define perf_unlock_(r) PERF_REL_(&(r)->lock, 0u)
 
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
@@ -390,7 +383,7 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
     r->forking = 0;
     r->process = r->forked = 0;                 /* other name space, maybe the same number        */
     if (perf_lock_(r))
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
 }
 
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
@@ -619,7 +612,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
     if (id || !perf_lock_(r))
         return id;
     n = perf_name_intern_(r, site);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!n) {
         perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
         return 0;
@@ -998,7 +991,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     thread = perf_thread_id_();
     if (t) {                                    /* wiped by a fork: start over in the same place  */
         perf_recorder_start_(r, t, thread);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return t;
     }
     for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
@@ -1014,7 +1007,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         if (t)
             perf_recorder_start_(r, t, thread);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     PERF_ERRNO_ = was;
 #if !PERF_TCC_
     perf_self_v1_ = t;
@@ -1813,7 +1806,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
     if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
         on = perf_stream_flush_(r, t);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         if (!on)
             t->ring_limit = ~UINT64_C(0);
         PERF_ERRNO_ = was;
@@ -2128,12 +2121,12 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
-            perf_unlock_(t->home);
+            perf_unlock_(&t->home->lock);
         }
         if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
             t->roots = t->parted;
             PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
-            perf_unlock_(t->home);
+            perf_unlock_(&t->home->lock);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
         root = t->roots;
@@ -2166,7 +2159,7 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
     if (t && perf_lock_(t->home)) {             /* others read it                                 */
         PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
         t->name[n] = '\0';
-        perf_unlock_(t->home);
+        perf_unlock_(&t->home->lock);
     }
     if (sink)
         PERF_SINK_(t, sink->thread(t->name))
@@ -2374,7 +2367,7 @@ PERF_FN void perf_trace_enable(int on)
         return;
     PERF_SET_(&r->trace_off, on ? 0u : 1u);
     perf_ask_(r, PERF_ASK_TRACE_);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* ---- loops ---- */
@@ -2385,7 +2378,7 @@ PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
     if (!perf_lock_(r))
         return 0;
     r->loop_readers++;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return 1;
 }
 
@@ -2431,7 +2424,7 @@ PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
         return;
     r->loop_readers--;
     gone = perf_loops_take_(r);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_loops_free_(gone);
 }
 
@@ -2460,7 +2453,7 @@ PERF_FN void perf_reset(void)
     r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_children_forget_(r);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_loops_free_(loop);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
         if (source->reset)
@@ -2476,7 +2469,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
         return PERF_NULL_;
     perf_recorder_start_(r, t, 0);
     PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return t;
 }
 

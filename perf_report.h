@@ -2,7 +2,7 @@
  *
  *     perf_report();                           // the table, on stderr
  *
- * Sections (search for ">>"):  config  report  internal  private
+ * Sections (search for ">>"):  config  report  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
@@ -65,9 +65,6 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_screen_of_  columns of a screen, and what it can show                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -948,55 +945,6 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 
 /* ---- the screen ---- */
 
-#if PERF_POSIX_FILES_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
-#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
-#define PERF_TIOCGWINSZ_ 0x5413ul
-#else
-#define PERF_TIOCGWINSZ_ 0x40087468ul
-#endif
-
-/* The value of COLUMNS; 0: none. */
-PERF_COLD_FN_ int perf_columns_asked_(void)
-{
-    const char *text = perf_getenv_("COLUMNS");
-    int         columns = 0;
-
-    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
-        columns = 10 * columns + (*text - '0');
-    return columns;
-}
-
-PERF_COLD_FN_ int perf_terminal_columns_(int fd)
-{
-    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
-
-    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
-        return 80;
-    return size[1];
-}
-
-/* Columns and style of the screen that `file` is. */
-PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
-{
-    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
-    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
-    int         columns = perf_columns_asked_();
-
-    if (terminal) {
-        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
-        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
-    }
-    if (o->width)
-        return;
-    if (terminal && !columns)
-        columns = perf_terminal_columns_(fd);
-    if (columns)
-        o->width = columns < 60 ? 60 : columns;
-}
-#endif
-
 /* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
@@ -1059,7 +1007,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         s.losses = perf_losses_sum_(r);
         if (perf_lock_(r)) {
             s.spent = r->spent;
-            perf_unlock_(r);
+            perf_unlock_(&r->lock);
         }
         s.spent = perf_spent_since_(&s.spent, 0);
         s.row = perf_rows_(r, s.opts.sort, &s.rows);

@@ -23,7 +23,7 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
 
 /* ---- what the library hands over: the beginnings of its structs ---- */
 
@@ -184,11 +184,11 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     kernel = PERF_PTR_(const perf_rocprofiler_symbol_ *,
                        PERF_CAST_(uintptr_t, call.word[at + 2]));
     if (!kernel || kernel->size < sizeof *kernel || !kernel->name ||
-        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_gpu_lock_(&g->lock, 1))
+        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_lock_word_(&g->lock, 1))
         return;
     if (!c->kernel[kernel->kernel].symbol)
         c->kernel[kernel->kernel].symbol = perf_rocprofiler_symbol_of_(kernel->name);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* The number of a device.  A processor, or one that was not there at the start: behind them all. */
@@ -249,7 +249,7 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
     size_t             i;
 
     (void)context, (void)buffer;
-    if (!c || PERF_GET_(&g->on) != 1 || !perf_gpu_lock_(&g->lock, 1))
+    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
@@ -263,7 +263,7 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
         g->dropped += dropped - c->dropped;
         c->dropped = dropped;
     }
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
@@ -341,18 +341,18 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
 
     PERF_LIBC_(memset)(c, 0, sizeof *c);
     g->timestamp = PERF_NULL_;
-    perf_gpu_symbol_(library, prefix, "force_configure", &c->configure);
-    perf_gpu_symbol_(library, prefix, "query_available_agents", &c->agents);
-    perf_gpu_symbol_(library, prefix, "create_context", &c->create_context);
-    perf_gpu_symbol_(library, prefix, "create_buffer", &c->create_buffer);
-    perf_gpu_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
-    perf_gpu_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
-    perf_gpu_symbol_(library, prefix, "configure_external_correlation_id_request_service",
+    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
+    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
+    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
+    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
+    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
+    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
+    perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
                      &c->request);
-    perf_gpu_symbol_(library, prefix, "start_context", &c->start);
-    perf_gpu_symbol_(library, prefix, "flush_buffer", &c->flush);
-    perf_gpu_symbol_(library, prefix, "get_timestamp", &g->timestamp);
-    perf_gpu_symbol_(library, prefix, "get_status_name", &c->status_name);
+    perf_library_symbol_(library, prefix, "start_context", &c->start);
+    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
+    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
+    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
     return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
            c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
 }
@@ -392,7 +392,7 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
     if (c->asked)                               /* by another image: its reason stays             */
         return PERF_ESTATE;
     named[0] = path;
-    library = perf_gpu_library_(path ? named : usual);
+    library = perf_library_open_(path ? named : usual);
     if (!library)
         return perf_activity_says_(g, PERF_ENOGPU, "there is no librocprofiler-sdk.so that the "
                                    "loader finds: PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so",

@@ -257,7 +257,7 @@ PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
         s->next = r->sources;
         PERF_REL_(&r->sources, s);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
@@ -265,7 +265,7 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     perf_source_ *s;
 
     if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);

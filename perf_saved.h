@@ -82,7 +82,6 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
- *   perf_first_line_       the first line of a small file; 0: there is none
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
  *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
@@ -285,19 +284,6 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
 #endif
     if (PERF_SANITIZED_)
         perf_put_(out, ", sanitizer");
-}
-
-/* The first line of a small file, without its newline; 0: there is none. */
-PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
-{
-    FILE *file = fopen(path, "rb");
-    int   any = file && fgets(line, PERF_CAST_(int, cap), file);
-
-    if (file)
-        (void)fclose(file);
-    if (any)
-        line[strcspn(line, "\n")] = '\0';
-    return any;
 }
 
 /* 1: the line of /proc/cpuinfo names the processor: "model name", or on Arm and RISC-V a part. */
@@ -675,7 +661,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     if (!core)
         return saving;
     if (perf_lock_(core))                       /* after a fork: forgets the parent's threads     */
-        perf_unlock_(core);
+        perf_unlock_(&core->lock);
     perf_saving_loops_(&saving, core);
     if (!opts->no_scopes)
         perf_saving_scopes_(&saving, core);

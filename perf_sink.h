@@ -30,7 +30,7 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         PERF_REL_(&r->sink, now);
         perf_ask_(r, PERF_ASK_TRACE_);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!ours)
         return PERF_ESTATE;
     return PERF_OK;

@@ -948,7 +948,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     s = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&r->stream));
     f = &s->pf.file;
     if (s->head.state == PERF_STREAM_ENDED_) {
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return PERF_ESTATE;
     }
     if (s->head.state == PERF_STREAM_ON_)
@@ -963,7 +963,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         else
             perf_stream_fail_(s, status = PERF_EIO);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return status;
 }
 
@@ -982,7 +982,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ESTATE;
     if (!r->stream || r->stream->state != PERF_STREAM_ON_)
         status = perf_stream_begin_(r, path);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return status;
 }
 

@@ -1674,7 +1674,7 @@ struct cases_<Run_, First_, Rest_...> {
  *   status = perf_file_save_("trace.json", &f, write_all, &state);
  *
  * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
- * Sections (search for ">>"):  system  internal
+ * Sections (search for ">>"):  config  system  internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_FILE_H
 #define PERF_FILE_H
@@ -2501,6 +2501,12 @@ PERF_END_DECLS
 #endif /* PERF_TEXT_H */
 /* ==== perf_file.h, continued ==== */
 
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_PROC_              /* our tests have one of their own                                */
+#define PERF_PROC_ "/proc/"
+#endif
+
 /* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
 PERF_BEGIN_DECLS
@@ -2553,6 +2559,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 extern FILE  *perf_stderr_ __asm__(PERF_SYM_("stderr"));
 extern size_t perf_fwrite_(const void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fwrite"));
+extern size_t perf_fread_(void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fread"));
 extern int    perf_fflush_(FILE *) __asm__(PERF_SYM_("fflush"));
 extern int    perf_fclose_(FILE *) __asm__(PERF_SYM_("fclose"));
 extern int    perf_remove_(const char *) __asm__(PERF_SYM_("remove"));
@@ -2562,6 +2569,7 @@ PERF_END_DECLS
 #include <stdio.h>
 #define perf_stderr_ stderr
 #define perf_fwrite_ fwrite
+#define perf_fread_  fread
 #define perf_fflush_ fflush
 #define perf_fclose_ fclose
 #define perf_remove_ remove
@@ -2665,7 +2673,13 @@ PERF_BEGIN_DECLS
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
  *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
- *   perf_claim_  atomic: compare and swap; perf_sort_  sorts an array
+ *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
+ *   perf_sort_  sorts an array
+ *   perf_random_  64 random bits from a state of the caller's (splitmix64)
+ *   perf_first_line_  of a small file, without its newline; 0: there is none
+ *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process
+ *   PERF_DL_, perf_library_open_, perf_library_symbol_  1: libraries can be found at run time
+ *   perf_screen_of_  columns of a screen, and what it can show
  *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
@@ -2699,6 +2713,22 @@ PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
     return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 #endif
 }
+
+/* Takes a lock, whose word is the thread that has it.  0: another has it and `wait` is 0, or this
+ * very thread has it.                                                                            */
+PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
+{
+    uint32_t me = perf_thread_id_();
+
+    while (!perf_claim_(lock, 0, me)) {
+        if (!wait || PERF_GET_(lock) == me)
+            return 0;
+        (void)perf_sched_yield_();
+    }
+    return 1;
+}
+
+#define perf_unlock_(lock) PERF_REL_(lock, 0u)
 
 /* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
 #if !defined(__linux__)
@@ -2764,6 +2794,16 @@ PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
                 PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
             PERF_LIBC_(memcpy)(item + k * size, moved, size);
         }
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
 }
 
 typedef struct perf_file_ {
@@ -3115,6 +3155,186 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
         return PERF_OK;
     return f->starved ? PERF_ENOMEM : PERF_EIO;
 }
+
+/* ---- what the system tells in files ---- */
+
+/* The beginning of a file in `text`, cut to fit; how many bytes, 0: none. */
+PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
+{
+    FILE  *file = perf_file_read_(path);
+    size_t length = 0;
+
+    if (file) {
+        length = perf_fread_(text, 1, cap - 1, file);
+        (void)perf_fclose_(file);
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* The first line of a small file, without its newline; 0: there is none. */
+PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
+{
+    size_t any = perf_file_head_(path, line, cap);
+    char  *end = PERF_LIBC_(strchr)(line, '\n');
+
+    if (end)
+        *end = '\0';
+    return any > 0;
+}
+
+/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
+{
+    char        text[512];
+    char        path[128];
+    perf_out_   o = perf_out_open_(path, sizeof path);
+    const char *s;
+    int         at = 0;
+
+    perf_put_(&o, PERF_PROC_);
+    if (thread) {
+        perf_put_(&o, "self/task/");
+        perf_put_u64_(&o, thread);
+        perf_put_char_(&o, '/');
+    }
+    perf_put_(&o, file);
+    (void)perf_file_head_(path, text, sizeof text);
+    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    s = PERF_LIBC_(strrchr)(text, ')');
+    if (!s)
+        s = text;
+    for (; *s && at < room; s++) {
+        if (*s >= '0' && *s <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
+            at += s[1] < '0' || s[1] > '9';
+        }
+    }
+}
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
+PERF_COLD_FN_ uint64_t perf_age_ns_(void)
+{
+    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+
+    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    if (!hz)
+        return 0;
+    began = stat[18] * (1000000000 / hz);
+    up[0] = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || up[0] < began)
+        return 0;
+    return up[0] - began;
+}
+
+#else
+#define perf_age_ns_() UINT64_C(0)
+#endif
+
+/* ---- libraries found at run time ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+#define PERF_DL_ 1
+extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
+#else
+#define PERF_DL_ 0
+#endif
+
+/* Opens a library by the first of its names that answers: one that is in the process already comes
+ * first, whatever folder it came from. */
+PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
+{
+    static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
+    int              i, step;
+    void            *library = PERF_NULL_;
+
+    for (step = 0; step < 2 && !library; step++)
+        for (i = 0; name[i] && !library; i++) {
+#if PERF_DL_
+            if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
+                library = perf_dlopen_(name[i], how[step]);
+#endif
+        }
+    (void)how;
+    return library;
+}
+
+/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
+ * as data pointers: copied, since no cast is allowed. */
+PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const char *name,
+                                    void *field)
+{
+    char      full[64];
+    perf_out_ o = perf_out_open_(full, sizeof full);
+    void     *p = PERF_NULL_;
+
+    perf_putf_(&o, "%s%s", prefix, name);
+#if PERF_DL_
+    if (!*name)
+        return;                                 /* this library has no such function */
+    p = perf_dlsym_(library, full);
+    if (!p && o.len > 3 && !PERF_LIBC_(strcmp)(full + o.len - 3, "_v2")) {
+        full[o.len - 3] = '\0';
+        p = perf_dlsym_(library, full);
+    }
+#endif
+    (void)library;
+    if (p)
+        PERF_LIBC_(memcpy)(field, &p, sizeof p);
+}
+
+/* ---- the screen ---- */
+
+#if PERF_POSIX_FILES_
+extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
+extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
+#define PERF_TIOCGWINSZ_ 0x5413ul
+#else
+#define PERF_TIOCGWINSZ_ 0x40087468ul
+#endif
+
+/* The value of COLUMNS; 0: none. */
+PERF_COLD_FN_ int perf_columns_asked_(void)
+{
+    const char *text = perf_getenv_("COLUMNS");
+    int         columns = 0;
+
+    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
+        columns = 10 * columns + (*text - '0');
+    return columns;
+}
+
+PERF_COLD_FN_ int perf_terminal_columns_(int fd)
+{
+    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
+
+    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
+        return 80;
+    return size[1];
+}
+
+/* Columns and style of the screen that `file` is. */
+PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
+{
+    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
+    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
+    int         columns = perf_columns_asked_();
+
+    if (terminal) {
+        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
+        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
+    }
+    if (o->width)
+        return;
+    if (terminal && !columns)
+        columns = perf_terminal_columns_(fd);
+    if (columns)
+        o->width = columns < 60 ? 60 : columns;
+}
+#endif
 
 PERF_END_DECLS
 
@@ -4561,7 +4781,6 @@ PERF_BEGIN_DECLS
  *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
- *   perf_random_        64 random bits from a state of the caller's (splitmix64)
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
@@ -4578,7 +4797,6 @@ PERF_FN double   perf_t_quantile_(double p, double df);
 PERF_FN double   perf_binomial_cdf_(double k, double n, double p);
 PERF_FN void     perf_sort_values_(double *x, size_t n);
 PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
-PERF_FN uint64_t perf_random_(uint64_t *state);
 
 /* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
 
@@ -5115,18 +5333,6 @@ PERF_FN double perf_quantile_(const double *sorted, size_t n, double p)
     if (!perf_is_finite_(gap))
         return (1.0 - part) * sorted[i] + part * sorted[i + 1];
     return sorted[i] + part * gap;
-}
-
-/* ---- chance ---- */
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-PERF_FN uint64_t perf_random_(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 PERF_END_DECLS
@@ -9062,7 +9268,7 @@ PERF_END_DECLS
  *
  *     perf_report();                           // the table, on stderr
  *
- * Sections (search for ">>"):  config  report  internal  private
+ * Sections (search for ">>"):  config  report  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
@@ -9573,7 +9779,7 @@ PERF_FN perf_status perf_error(void);
  * stream's.  What is made here is never freed.  Any thread, unless something else is said.
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
  *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
@@ -9865,7 +10071,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
  * signal handler or in the user's own mmap); the caller then gives up and counts.                */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
-    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
+    uint32_t process = perf_process_id_(), was;
 
     while ((was = PERF_ACQ_(&r->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
@@ -9876,15 +10082,8 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
         if (was != process && perf_claim_(&r->forked, was, process))
             perf_forked_(r, process);
     }
-    while (!perf_claim_(&r->lock, 0, me)) {
-        if (PERF_GET_(&r->lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
+    return perf_lock_word_(&r->lock, 1);
 }
-
-#define perf_unlock_(r) PERF_REL_(&(r)->lock, 0u)
 
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
@@ -9920,7 +10119,7 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
     r->forking = 0;
     r->process = r->forked = 0;                 /* other name space, maybe the same number        */
     if (perf_lock_(r))
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
 }
 
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
@@ -10149,7 +10348,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
     if (id || !perf_lock_(r))
         return id;
     n = perf_name_intern_(r, site);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!n) {
         perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
         return 0;
@@ -10528,7 +10727,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     thread = perf_thread_id_();
     if (t) {                                    /* wiped by a fork: start over in the same place  */
         perf_recorder_start_(r, t, thread);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return t;
     }
     for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
@@ -10544,7 +10743,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         if (t)
             perf_recorder_start_(r, t, thread);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     PERF_ERRNO_ = was;
 #if !PERF_TCC_
     perf_self_v1_ = t;
@@ -11343,7 +11542,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
     if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
         on = perf_stream_flush_(r, t);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         if (!on)
             t->ring_limit = ~UINT64_C(0);
         PERF_ERRNO_ = was;
@@ -11658,12 +11857,12 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
-            perf_unlock_(t->home);
+            perf_unlock_(&t->home->lock);
         }
         if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
             t->roots = t->parted;
             PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
-            perf_unlock_(t->home);
+            perf_unlock_(&t->home->lock);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
         root = t->roots;
@@ -11696,7 +11895,7 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
     if (t && perf_lock_(t->home)) {             /* others read it                                 */
         PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
         t->name[n] = '\0';
-        perf_unlock_(t->home);
+        perf_unlock_(&t->home->lock);
     }
     if (sink)
         PERF_SINK_(t, sink->thread(t->name))
@@ -11904,7 +12103,7 @@ PERF_FN void perf_trace_enable(int on)
         return;
     PERF_SET_(&r->trace_off, on ? 0u : 1u);
     perf_ask_(r, PERF_ASK_TRACE_);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* ---- loops ---- */
@@ -11915,7 +12114,7 @@ PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
     if (!perf_lock_(r))
         return 0;
     r->loop_readers++;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return 1;
 }
 
@@ -11961,7 +12160,7 @@ PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
         return;
     r->loop_readers--;
     gone = perf_loops_take_(r);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_loops_free_(gone);
 }
 
@@ -11990,7 +12189,7 @@ PERF_FN void perf_reset(void)
     r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_children_forget_(r);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_loops_free_(loop);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
         if (source->reset)
@@ -12006,7 +12205,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
         return PERF_NULL_;
     perf_recorder_start_(r, t, 0);
     PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return t;
 }
 
@@ -12267,7 +12466,7 @@ PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
         s->next = r->sources;
         PERF_REL_(&r->sources, s);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
@@ -12275,7 +12474,7 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     perf_source_ *s;
 
     if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
@@ -12706,7 +12905,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     if (!perf_lock_(r))
         return 0;
     r->reading++;                               /* a reset keeps off `retired`                    */
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
         (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
@@ -12721,7 +12920,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
             e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
         if (e.event)
             perf_events_read_(&e, r, t, head, n);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         use(with, &e);
         whole &= e.event || !n;
         PERF_FREE(e.event);
@@ -12729,7 +12928,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     (void)perf_lock_(r);
     at = r->retired;
     end = at ? at + r->retired_bytes : at;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     while (at != end) {
         perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
         perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
@@ -12739,7 +12938,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     }
     (void)perf_lock_(r);
     r->reading--;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return whole;
 }
 
@@ -13508,7 +13707,7 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     }
     l->next = r->results;
     PERF_REL_(&r->results, l);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return cut;
 }
 
@@ -13579,7 +13778,7 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *s)
         for (i = 0; i < s->variants; i++)
             perf_loop_say_verdict_(r, &s->entry[i].part[k]);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* The result of its kind is complete: from now on reports see it. */
@@ -13918,9 +14117,6 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_screen_of_  columns of a screen, and what it can show                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -14801,55 +14997,6 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 
 /* ---- the screen ---- */
 
-#if PERF_POSIX_FILES_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
-#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
-#define PERF_TIOCGWINSZ_ 0x5413ul
-#else
-#define PERF_TIOCGWINSZ_ 0x40087468ul
-#endif
-
-/* The value of COLUMNS; 0: none. */
-PERF_COLD_FN_ int perf_columns_asked_(void)
-{
-    const char *text = perf_getenv_("COLUMNS");
-    int         columns = 0;
-
-    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
-        columns = 10 * columns + (*text - '0');
-    return columns;
-}
-
-PERF_COLD_FN_ int perf_terminal_columns_(int fd)
-{
-    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
-
-    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
-        return 80;
-    return size[1];
-}
-
-/* Columns and style of the screen that `file` is. */
-PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
-{
-    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
-    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
-    int         columns = perf_columns_asked_();
-
-    if (terminal) {
-        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
-        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
-    }
-    if (o->width)
-        return;
-    if (terminal && !columns)
-        columns = perf_terminal_columns_(fd);
-    if (columns)
-        o->width = columns < 60 ? 60 : columns;
-}
-#endif
-
 /* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
@@ -14912,7 +15059,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         s.losses = perf_losses_sum_(r);
         if (perf_lock_(r)) {
             s.spent = r->spent;
-            perf_unlock_(r);
+            perf_unlock_(&r->lock);
         }
         s.spent = perf_spent_since_(&s.spent, 0);
         s.row = perf_rows_(r, s.opts.sort, &s.rows);
@@ -17897,7 +18044,7 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         PERF_REL_(&r->sink, now);
         perf_ask_(r, PERF_ASK_TRACE_);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!ours)
         return PERF_ESTATE;
     return PERF_OK;
@@ -18092,17 +18239,17 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
                                        "librocprofiler-sdk-roctx.so", "libroctx64.so.4",
                                        "libroctx64.so", PERF_NULL_};
     perf_nvtx_state_        *v = &perf_nvtx_v1_;
-    void                    *library = perf_gpu_library_(file);
+    void                    *library = perf_library_open_(file);
 
     if (!library)
         return 0;
-    perf_gpu_symbol_(library, "roctx", "RangePushA", &v->push);
-    perf_gpu_symbol_(library, "roctx", "RangePop", &v->pop);
-    perf_gpu_symbol_(library, "roctx", "MarkA", &v->mark);
-    perf_gpu_symbol_(library, "roctx", "RangeStartA", &v->open);
-    perf_gpu_symbol_(library, "roctx", "RangeStop", &v->close);
-    perf_gpu_symbol_(library, "roctx", "NameOsThread", &v->thread);
-    perf_gpu_symbol_(library, "roctx", "NameHipStream", &v->stream);
+    perf_library_symbol_(library, "roctx", "RangePushA", &v->push);
+    perf_library_symbol_(library, "roctx", "RangePop", &v->pop);
+    perf_library_symbol_(library, "roctx", "MarkA", &v->mark);
+    perf_library_symbol_(library, "roctx", "RangeStartA", &v->open);
+    perf_library_symbol_(library, "roctx", "RangeStop", &v->close);
+    perf_library_symbol_(library, "roctx", "NameOsThread", &v->thread);
+    perf_library_symbol_(library, "roctx", "NameHipStream", &v->stream);
     return v->push && v->pop && v->mark && v->open && v->close;
 }
 
@@ -18287,93 +18434,6 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_end_(
 PERF_END_DECLS
 
 #endif /* PERF_NVTX_H */
-#endif
-#if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)
-/* ==== perf_proc.h ==== */
-/* perf_proc.h - numbers that Linux tells in files of /proc.
- *
- *     uint64_t up[2];
- *     perf_proc_read_(0, "uptime", up, 2);         // "1234.56": 1234 and 56
- *
- * For the library itself.  Elsewhere such files are missing: all numbers are 0.
- * Sections (search for ">>"):  config  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_PROC_H
-#define PERF_PROC_H
-
-#include <stdio.h>
-
-/* >>config ------------------------------------------------------------------------------------ */
-
-#ifndef PERF_PROC_              /* our tests have one of their own                                */
-#define PERF_PROC_ "/proc/"
-#endif
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
-PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
-{
-    char        text[512];
-    perf_out_   o = perf_out_open_(text, sizeof text);
-    const char *s;
-    FILE       *f;
-    int         at = 0;
-
-    perf_put_(&o, PERF_PROC_);
-    if (thread) {
-        perf_put_(&o, "self/task/");
-        perf_put_u64_(&o, thread);
-        perf_put_char_(&o, '/');
-    }
-    perf_put_(&o, file);
-    f = fopen(text, "r");
-    text[0] = '\0';
-    if (f) {
-        text[fread(text, 1, sizeof text - 1, f)] = '\0';
-        (void)fclose(f);
-    }
-    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = PERF_LIBC_(strrchr)(text, ')');
-    if (!s)
-        s = text;
-    for (; *s && at < room; s++) {
-        if (*s >= '0' && *s <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            at += s[1] < '0' || s[1] > '9';
-        }
-    }
-}
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
-PERF_COLD_FN_ uint64_t perf_age_ns_(void)
-{
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
-
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
-    if (!hz)
-        return 0;
-    began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
-        return 0;
-    return up[0] - began;
-}
-
-#else
-#define perf_age_ns_() UINT64_C(0)
-#endif
-
-PERF_END_DECLS
-
-#endif /* PERF_PROC_H */
 #endif
 #if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)
 /* ==== perf_counters.h ==== */
@@ -19797,7 +19857,7 @@ PERF_COLD_FN_ void perf_worker_ended_(void *of)
 
     if (r && perf_lock_(r)) {
         perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
 }
 
@@ -19926,7 +19986,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     }
     if (w && !t->worker)
         PERF_REL_(&g->workers, w);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     t->worker = w;
     for (i = 0; w && i < 2; i++) {
         site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
@@ -19994,7 +20054,7 @@ PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, cons
         w->spare = PERF_CAST_(perf_work_ *,
                               perf_keep_(t->home, PERF_WORK_BLOCK_ * sizeof *w->spare));
         w->spares = w->spare ? PERF_WORK_BLOCK_ : 0;
-        perf_unlock_(t->home);
+        perf_unlock_(&t->home->lock);
     }
     if (!one && w->spares) {
         one = w->spare++;
@@ -20479,7 +20539,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         g->source.evidence = perf_works_tell_;
         PERF_REL_(&g->sink, perf_works_sink_());
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (status != PERF_OK)                      /* another one has begun it                       */
         return PERF_OK;
     perf_image_pin_();
@@ -20490,7 +20550,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
     if (status != PERF_OK && perf_lock_(r)) {
         g->users--;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     return status;
 }
@@ -20503,7 +20563,7 @@ PERF_COLD_FN_ void perf_works_end_(void)
 
     if (r && perf_lock_(r)) {
         last = g->users && !--g->users;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     if (last)
         (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
@@ -20540,12 +20600,12 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     if (!r || !perf_lock_(r))
         return PERF_ENOMEM;
     if (PERF_GET_(&r->heard_more) & 4u) {
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return PERF_ENODATA;
     }
     PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 4u);
     source.report = perf_put_works_;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_image_pin_();
     perf_source_add_(r, &source);
     return PERF_ENODATA;
@@ -20703,7 +20763,6 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
- *   perf_first_line_       the first line of a small file; 0: there is none
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
  *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
@@ -20906,19 +20965,6 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
 #endif
     if (PERF_SANITIZED_)
         perf_put_(out, ", sanitizer");
-}
-
-/* The first line of a small file, without its newline; 0: there is none. */
-PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
-{
-    FILE *file = fopen(path, "rb");
-    int   any = file && fgets(line, PERF_CAST_(int, cap), file);
-
-    if (file)
-        (void)fclose(file);
-    if (any)
-        line[strcspn(line, "\n")] = '\0';
-    return any;
 }
 
 /* 1: the line of /proc/cpuinfo names the processor: "model name", or on Arm and RISC-V a part. */
@@ -21296,7 +21342,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     if (!core)
         return saving;
     if (perf_lock_(core))                       /* after a fork: forgets the parent's threads     */
-        perf_unlock_(core);
+        perf_unlock_(&core->lock);
     perf_saving_loops_(&saving, core);
     if (!opts->no_scopes)
         perf_saving_scopes_(&saving, core);
@@ -27642,7 +27688,7 @@ PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_t
         return 0;
     PERF_LIBC_(memcpy)(seen->name, t->name, sizeof t->name);
     seen->alone = r->alive < 2;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!(PERF_GET_(&t->request) & PERF_ASK_RESET_))
         away = PERF_ACQ_(&t->away);
     seen->number = t->thread;
@@ -28910,7 +28956,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     s = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&r->stream));
     f = &s->pf.file;
     if (s->head.state == PERF_STREAM_ENDED_) {
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return PERF_ESTATE;
     }
     if (s->head.state == PERF_STREAM_ON_)
@@ -28925,7 +28971,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         else
             perf_stream_fail_(s, status = PERF_EIO);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return status;
 }
 
@@ -28944,7 +28990,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ESTATE;
     if (!r->stream || r->stream->state != PERF_STREAM_ON_)
         status = perf_stream_begin_(r, path);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return status;
 }
 
@@ -29466,7 +29512,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             return PERF_ENOMEM;
         if (m == r->marks)
             break;
-        perf_unlock_(r);                        /* another thread has marked meanwhile: again     */
+        perf_unlock_(&r->lock);  /* another thread has marked meanwhile: again                    */
     }
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
@@ -29481,7 +29527,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         PERF_REL_(&r->put_marks, &perf_put_marks_);
         PERF_REL_(&r->marks, m);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return m ? PERF_OK : PERF_ENOMEM;
 }
 

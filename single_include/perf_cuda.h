@@ -1680,7 +1680,7 @@ struct cases_<Run_, First_, Rest_...> {
  *   status = perf_file_save_("trace.json", &f, write_all, &state);
  *
  * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
- * Sections (search for ">>"):  system  internal
+ * Sections (search for ">>"):  config  system  internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_FILE_H
 #define PERF_FILE_H
@@ -2507,6 +2507,12 @@ PERF_END_DECLS
 #endif /* PERF_TEXT_H */
 /* ==== perf_file.h, continued ==== */
 
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_PROC_              /* our tests have one of their own                                */
+#define PERF_PROC_ "/proc/"
+#endif
+
 /* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
 PERF_BEGIN_DECLS
@@ -2559,6 +2565,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 extern FILE  *perf_stderr_ __asm__(PERF_SYM_("stderr"));
 extern size_t perf_fwrite_(const void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fwrite"));
+extern size_t perf_fread_(void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fread"));
 extern int    perf_fflush_(FILE *) __asm__(PERF_SYM_("fflush"));
 extern int    perf_fclose_(FILE *) __asm__(PERF_SYM_("fclose"));
 extern int    perf_remove_(const char *) __asm__(PERF_SYM_("remove"));
@@ -2568,6 +2575,7 @@ PERF_END_DECLS
 #include <stdio.h>
 #define perf_stderr_ stderr
 #define perf_fwrite_ fwrite
+#define perf_fread_  fread
 #define perf_fflush_ fflush
 #define perf_fclose_ fclose
 #define perf_remove_ remove
@@ -2671,7 +2679,13 @@ PERF_BEGIN_DECLS
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
  *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
- *   perf_claim_  atomic: compare and swap; perf_sort_  sorts an array
+ *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
+ *   perf_sort_  sorts an array
+ *   perf_random_  64 random bits from a state of the caller's (splitmix64)
+ *   perf_first_line_  of a small file, without its newline; 0: there is none
+ *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process
+ *   PERF_DL_, perf_library_open_, perf_library_symbol_  1: libraries can be found at run time
+ *   perf_screen_of_  columns of a screen, and what it can show
  *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
@@ -2705,6 +2719,22 @@ PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
     return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 #endif
 }
+
+/* Takes a lock, whose word is the thread that has it.  0: another has it and `wait` is 0, or this
+ * very thread has it.                                                                            */
+PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
+{
+    uint32_t me = perf_thread_id_();
+
+    while (!perf_claim_(lock, 0, me)) {
+        if (!wait || PERF_GET_(lock) == me)
+            return 0;
+        (void)perf_sched_yield_();
+    }
+    return 1;
+}
+
+#define perf_unlock_(lock) PERF_REL_(lock, 0u)
 
 /* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
 #if !defined(__linux__)
@@ -2770,6 +2800,16 @@ PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
                 PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
             PERF_LIBC_(memcpy)(item + k * size, moved, size);
         }
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014). */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
 }
 
 typedef struct perf_file_ {
@@ -3121,6 +3161,186 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
         return PERF_OK;
     return f->starved ? PERF_ENOMEM : PERF_EIO;
 }
+
+/* ---- what the system tells in files ---- */
+
+/* The beginning of a file in `text`, cut to fit; how many bytes, 0: none. */
+PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
+{
+    FILE  *file = perf_file_read_(path);
+    size_t length = 0;
+
+    if (file) {
+        length = perf_fread_(text, 1, cap - 1, file);
+        (void)perf_fclose_(file);
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* The first line of a small file, without its newline; 0: there is none. */
+PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
+{
+    size_t any = perf_file_head_(path, line, cap);
+    char  *end = PERF_LIBC_(strchr)(line, '\n');
+
+    if (end)
+        *end = '\0';
+    return any > 0;
+}
+
+/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
+{
+    char        text[512];
+    char        path[128];
+    perf_out_   o = perf_out_open_(path, sizeof path);
+    const char *s;
+    int         at = 0;
+
+    perf_put_(&o, PERF_PROC_);
+    if (thread) {
+        perf_put_(&o, "self/task/");
+        perf_put_u64_(&o, thread);
+        perf_put_char_(&o, '/');
+    }
+    perf_put_(&o, file);
+    (void)perf_file_head_(path, text, sizeof text);
+    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    s = PERF_LIBC_(strrchr)(text, ')');
+    if (!s)
+        s = text;
+    for (; *s && at < room; s++) {
+        if (*s >= '0' && *s <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
+            at += s[1] < '0' || s[1] > '9';
+        }
+    }
+}
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
+PERF_COLD_FN_ uint64_t perf_age_ns_(void)
+{
+    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+
+    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    if (!hz)
+        return 0;
+    began = stat[18] * (1000000000 / hz);
+    up[0] = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || up[0] < began)
+        return 0;
+    return up[0] - began;
+}
+
+#else
+#define perf_age_ns_() UINT64_C(0)
+#endif
+
+/* ---- libraries found at run time ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+#define PERF_DL_ 1
+extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
+#else
+#define PERF_DL_ 0
+#endif
+
+/* Opens a library by the first of its names that answers: one that is in the process already comes
+ * first, whatever folder it came from. */
+PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
+{
+    static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
+    int              i, step;
+    void            *library = PERF_NULL_;
+
+    for (step = 0; step < 2 && !library; step++)
+        for (i = 0; name[i] && !library; i++) {
+#if PERF_DL_
+            if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
+                library = perf_dlopen_(name[i], how[step]);
+#endif
+        }
+    (void)how;
+    return library;
+}
+
+/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
+ * as data pointers: copied, since no cast is allowed. */
+PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const char *name,
+                                    void *field)
+{
+    char      full[64];
+    perf_out_ o = perf_out_open_(full, sizeof full);
+    void     *p = PERF_NULL_;
+
+    perf_putf_(&o, "%s%s", prefix, name);
+#if PERF_DL_
+    if (!*name)
+        return;                                 /* this library has no such function */
+    p = perf_dlsym_(library, full);
+    if (!p && o.len > 3 && !PERF_LIBC_(strcmp)(full + o.len - 3, "_v2")) {
+        full[o.len - 3] = '\0';
+        p = perf_dlsym_(library, full);
+    }
+#endif
+    (void)library;
+    if (p)
+        PERF_LIBC_(memcpy)(field, &p, sizeof p);
+}
+
+/* ---- the screen ---- */
+
+#if PERF_POSIX_FILES_
+extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
+extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
+#define PERF_TIOCGWINSZ_ 0x5413ul
+#else
+#define PERF_TIOCGWINSZ_ 0x40087468ul
+#endif
+
+/* The value of COLUMNS; 0: none. */
+PERF_COLD_FN_ int perf_columns_asked_(void)
+{
+    const char *text = perf_getenv_("COLUMNS");
+    int         columns = 0;
+
+    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
+        columns = 10 * columns + (*text - '0');
+    return columns;
+}
+
+PERF_COLD_FN_ int perf_terminal_columns_(int fd)
+{
+    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
+
+    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
+        return 80;
+    return size[1];
+}
+
+/* Columns and style of the screen that `file` is. */
+PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
+{
+    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
+    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
+    int         columns = perf_columns_asked_();
+
+    if (terminal) {
+        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
+        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
+    }
+    if (o->width)
+        return;
+    if (terminal && !columns)
+        columns = perf_terminal_columns_(fd);
+    if (columns)
+        o->width = columns < 60 ? 60 : columns;
+}
+#endif
 
 PERF_END_DECLS
 
@@ -4567,7 +4787,6 @@ PERF_BEGIN_DECLS
  *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
- *   perf_random_        64 random bits from a state of the caller's (splitmix64)
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
@@ -4584,7 +4803,6 @@ PERF_FN double   perf_t_quantile_(double p, double df);
 PERF_FN double   perf_binomial_cdf_(double k, double n, double p);
 PERF_FN void     perf_sort_values_(double *x, size_t n);
 PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
-PERF_FN uint64_t perf_random_(uint64_t *state);
 
 /* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
 
@@ -5121,18 +5339,6 @@ PERF_FN double perf_quantile_(const double *sorted, size_t n, double p)
     if (!perf_is_finite_(gap))
         return (1.0 - part) * sorted[i] + part * sorted[i + 1];
     return sorted[i] + part * gap;
-}
-
-/* ---- chance ---- */
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-PERF_FN uint64_t perf_random_(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 PERF_END_DECLS
@@ -9068,7 +9274,7 @@ PERF_END_DECLS
  *
  *     perf_report();                           // the table, on stderr
  *
- * Sections (search for ">>"):  config  report  internal  private
+ * Sections (search for ">>"):  config  report  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
@@ -9579,7 +9785,7 @@ PERF_FN perf_status perf_error(void);
  * stream's.  What is made here is never freed.  Any thread, unless something else is said.
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
  *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
@@ -9871,7 +10077,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
  * signal handler or in the user's own mmap); the caller then gives up and counts.                */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
-    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
+    uint32_t process = perf_process_id_(), was;
 
     while ((was = PERF_ACQ_(&r->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
@@ -9882,15 +10088,8 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
         if (was != process && perf_claim_(&r->forked, was, process))
             perf_forked_(r, process);
     }
-    while (!perf_claim_(&r->lock, 0, me)) {
-        if (PERF_GET_(&r->lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
+    return perf_lock_word_(&r->lock, 1);
 }
-
-#define perf_unlock_(r) PERF_REL_(&(r)->lock, 0u)
 
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
@@ -9926,7 +10125,7 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
     r->forking = 0;
     r->process = r->forked = 0;                 /* other name space, maybe the same number        */
     if (perf_lock_(r))
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
 }
 
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
@@ -10155,7 +10354,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
     if (id || !perf_lock_(r))
         return id;
     n = perf_name_intern_(r, site);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!n) {
         perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
         return 0;
@@ -10534,7 +10733,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     thread = perf_thread_id_();
     if (t) {                                    /* wiped by a fork: start over in the same place  */
         perf_recorder_start_(r, t, thread);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return t;
     }
     for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
@@ -10550,7 +10749,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         if (t)
             perf_recorder_start_(r, t, thread);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     PERF_ERRNO_ = was;
 #if !PERF_TCC_
     perf_self_v1_ = t;
@@ -11349,7 +11548,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
     if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
         on = perf_stream_flush_(r, t);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         if (!on)
             t->ring_limit = ~UINT64_C(0);
         PERF_ERRNO_ = was;
@@ -11664,12 +11863,12 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
-            perf_unlock_(t->home);
+            perf_unlock_(&t->home->lock);
         }
         if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
             t->roots = t->parted;
             PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
-            perf_unlock_(t->home);
+            perf_unlock_(&t->home->lock);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
         root = t->roots;
@@ -11702,7 +11901,7 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
     if (t && perf_lock_(t->home)) {             /* others read it                                 */
         PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
         t->name[n] = '\0';
-        perf_unlock_(t->home);
+        perf_unlock_(&t->home->lock);
     }
     if (sink)
         PERF_SINK_(t, sink->thread(t->name))
@@ -11910,7 +12109,7 @@ PERF_FN void perf_trace_enable(int on)
         return;
     PERF_SET_(&r->trace_off, on ? 0u : 1u);
     perf_ask_(r, PERF_ASK_TRACE_);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* ---- loops ---- */
@@ -11921,7 +12120,7 @@ PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
     if (!perf_lock_(r))
         return 0;
     r->loop_readers++;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return 1;
 }
 
@@ -11967,7 +12166,7 @@ PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
         return;
     r->loop_readers--;
     gone = perf_loops_take_(r);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_loops_free_(gone);
 }
 
@@ -11996,7 +12195,7 @@ PERF_FN void perf_reset(void)
     r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_children_forget_(r);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_loops_free_(loop);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
         if (source->reset)
@@ -12012,7 +12211,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
         return PERF_NULL_;
     perf_recorder_start_(r, t, 0);
     PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return t;
 }
 
@@ -12273,7 +12472,7 @@ PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
         s->next = r->sources;
         PERF_REL_(&r->sources, s);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
@@ -12281,7 +12480,7 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     perf_source_ *s;
 
     if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
@@ -12712,7 +12911,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     if (!perf_lock_(r))
         return 0;
     r->reading++;                               /* a reset keeps off `retired`                    */
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
         (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
@@ -12727,7 +12926,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
             e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
         if (e.event)
             perf_events_read_(&e, r, t, head, n);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         use(with, &e);
         whole &= e.event || !n;
         PERF_FREE(e.event);
@@ -12735,7 +12934,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     (void)perf_lock_(r);
     at = r->retired;
     end = at ? at + r->retired_bytes : at;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     while (at != end) {
         perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
         perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
@@ -12745,7 +12944,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     }
     (void)perf_lock_(r);
     r->reading--;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return whole;
 }
 
@@ -13514,7 +13713,7 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     }
     l->next = r->results;
     PERF_REL_(&r->results, l);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return cut;
 }
 
@@ -13585,7 +13784,7 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *s)
         for (i = 0; i < s->variants; i++)
             perf_loop_say_verdict_(r, &s->entry[i].part[k]);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* The result of its kind is complete: from now on reports see it. */
@@ -13924,9 +14123,6 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_screen_of_  columns of a screen, and what it can show                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -14807,55 +15003,6 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 
 /* ---- the screen ---- */
 
-#if PERF_POSIX_FILES_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
-#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
-#define PERF_TIOCGWINSZ_ 0x5413ul
-#else
-#define PERF_TIOCGWINSZ_ 0x40087468ul
-#endif
-
-/* The value of COLUMNS; 0: none. */
-PERF_COLD_FN_ int perf_columns_asked_(void)
-{
-    const char *text = perf_getenv_("COLUMNS");
-    int         columns = 0;
-
-    for (; text && *text >= '0' && *text <= '9' && columns < 1000; text++)
-        columns = 10 * columns + (*text - '0');
-    return columns;
-}
-
-PERF_COLD_FN_ int perf_terminal_columns_(int fd)
-{
-    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
-
-    if (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1])
-        return 80;
-    return size[1];
-}
-
-/* Columns and style of the screen that `file` is. */
-PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
-{
-    const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
-    const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
-    int         columns = perf_columns_asked_();
-
-    if (terminal) {
-        const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
-        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
-    }
-    if (o->width)
-        return;
-    if (terminal && !columns)
-        columns = perf_terminal_columns_(fd);
-    if (columns)
-        o->width = columns < 60 ? 60 : columns;
-}
-#endif
-
 /* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
@@ -14918,7 +15065,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         s.losses = perf_losses_sum_(r);
         if (perf_lock_(r)) {
             s.spent = r->spent;
-            perf_unlock_(r);
+            perf_unlock_(&r->lock);
         }
         s.spent = perf_spent_since_(&s.spent, 0);
         s.row = perf_rows_(r, s.opts.sort, &s.rows);
@@ -17903,7 +18050,7 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         PERF_REL_(&r->sink, now);
         perf_ask_(r, PERF_ASK_TRACE_);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!ours)
         return PERF_ESTATE;
     return PERF_OK;
@@ -18098,17 +18245,17 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
                                        "librocprofiler-sdk-roctx.so", "libroctx64.so.4",
                                        "libroctx64.so", PERF_NULL_};
     perf_nvtx_state_        *v = &perf_nvtx_v1_;
-    void                    *library = perf_gpu_library_(file);
+    void                    *library = perf_library_open_(file);
 
     if (!library)
         return 0;
-    perf_gpu_symbol_(library, "roctx", "RangePushA", &v->push);
-    perf_gpu_symbol_(library, "roctx", "RangePop", &v->pop);
-    perf_gpu_symbol_(library, "roctx", "MarkA", &v->mark);
-    perf_gpu_symbol_(library, "roctx", "RangeStartA", &v->open);
-    perf_gpu_symbol_(library, "roctx", "RangeStop", &v->close);
-    perf_gpu_symbol_(library, "roctx", "NameOsThread", &v->thread);
-    perf_gpu_symbol_(library, "roctx", "NameHipStream", &v->stream);
+    perf_library_symbol_(library, "roctx", "RangePushA", &v->push);
+    perf_library_symbol_(library, "roctx", "RangePop", &v->pop);
+    perf_library_symbol_(library, "roctx", "MarkA", &v->mark);
+    perf_library_symbol_(library, "roctx", "RangeStartA", &v->open);
+    perf_library_symbol_(library, "roctx", "RangeStop", &v->close);
+    perf_library_symbol_(library, "roctx", "NameOsThread", &v->thread);
+    perf_library_symbol_(library, "roctx", "NameHipStream", &v->stream);
     return v->push && v->pop && v->mark && v->open && v->close;
 }
 
@@ -18293,93 +18440,6 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_end_(
 PERF_END_DECLS
 
 #endif /* PERF_NVTX_H */
-#endif
-#if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)
-/* ==== perf_proc.h ==== */
-/* perf_proc.h - numbers that Linux tells in files of /proc.
- *
- *     uint64_t up[2];
- *     perf_proc_read_(0, "uptime", up, 2);         // "1234.56": 1234 and 56
- *
- * For the library itself.  Elsewhere such files are missing: all numbers are 0.
- * Sections (search for ">>"):  config  internal  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
-#ifndef PERF_PROC_H
-#define PERF_PROC_H
-
-#include <stdio.h>
-
-/* >>config ------------------------------------------------------------------------------------ */
-
-#ifndef PERF_PROC_              /* our tests have one of their own                                */
-#define PERF_PROC_ "/proc/"
-#endif
-
-PERF_BEGIN_DECLS
-
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
-
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
-PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
-{
-    char        text[512];
-    perf_out_   o = perf_out_open_(text, sizeof text);
-    const char *s;
-    FILE       *f;
-    int         at = 0;
-
-    perf_put_(&o, PERF_PROC_);
-    if (thread) {
-        perf_put_(&o, "self/task/");
-        perf_put_u64_(&o, thread);
-        perf_put_char_(&o, '/');
-    }
-    perf_put_(&o, file);
-    f = fopen(text, "r");
-    text[0] = '\0';
-    if (f) {
-        text[fread(text, 1, sizeof text - 1, f)] = '\0';
-        (void)fclose(f);
-    }
-    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = PERF_LIBC_(strrchr)(text, ')');
-    if (!s)
-        s = text;
-    for (; *s && at < room; s++) {
-        if (*s >= '0' && *s <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            at += s[1] < '0' || s[1] > '9';
-        }
-    }
-}
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
-PERF_COLD_FN_ uint64_t perf_age_ns_(void)
-{
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
-
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
-    if (!hz)
-        return 0;
-    began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
-        return 0;
-    return up[0] - began;
-}
-
-#else
-#define perf_age_ns_() UINT64_C(0)
-#endif
-
-PERF_END_DECLS
-
-#endif /* PERF_PROC_H */
 #endif
 #if PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)
 /* ==== perf_counters.h ==== */
@@ -19803,7 +19863,7 @@ PERF_COLD_FN_ void perf_worker_ended_(void *of)
 
     if (r && perf_lock_(r)) {
         perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
 }
 
@@ -19932,7 +19992,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     }
     if (w && !t->worker)
         PERF_REL_(&g->workers, w);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     t->worker = w;
     for (i = 0; w && i < 2; i++) {
         site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
@@ -20000,7 +20060,7 @@ PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, cons
         w->spare = PERF_CAST_(perf_work_ *,
                               perf_keep_(t->home, PERF_WORK_BLOCK_ * sizeof *w->spare));
         w->spares = w->spare ? PERF_WORK_BLOCK_ : 0;
-        perf_unlock_(t->home);
+        perf_unlock_(&t->home->lock);
     }
     if (!one && w->spares) {
         one = w->spare++;
@@ -20485,7 +20545,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         g->source.evidence = perf_works_tell_;
         PERF_REL_(&g->sink, perf_works_sink_());
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (status != PERF_OK)                      /* another one has begun it                       */
         return PERF_OK;
     perf_image_pin_();
@@ -20496,7 +20556,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
     if (status != PERF_OK && perf_lock_(r)) {
         g->users--;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     return status;
 }
@@ -20509,7 +20569,7 @@ PERF_COLD_FN_ void perf_works_end_(void)
 
     if (r && perf_lock_(r)) {
         last = g->users && !--g->users;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     if (last)
         (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
@@ -20546,12 +20606,12 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     if (!r || !perf_lock_(r))
         return PERF_ENOMEM;
     if (PERF_GET_(&r->heard_more) & 4u) {
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return PERF_ENODATA;
     }
     PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 4u);
     source.report = perf_put_works_;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_image_pin_();
     perf_source_add_(r, &source);
     return PERF_ENODATA;
@@ -20709,7 +20769,6 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
- *   perf_first_line_       the first line of a small file; 0: there is none
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
  *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
@@ -20912,19 +20971,6 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
 #endif
     if (PERF_SANITIZED_)
         perf_put_(out, ", sanitizer");
-}
-
-/* The first line of a small file, without its newline; 0: there is none. */
-PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
-{
-    FILE *file = fopen(path, "rb");
-    int   any = file && fgets(line, PERF_CAST_(int, cap), file);
-
-    if (file)
-        (void)fclose(file);
-    if (any)
-        line[strcspn(line, "\n")] = '\0';
-    return any;
 }
 
 /* 1: the line of /proc/cpuinfo names the processor: "model name", or on Arm and RISC-V a part. */
@@ -21302,7 +21348,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     if (!core)
         return saving;
     if (perf_lock_(core))                       /* after a fork: forgets the parent's threads     */
-        perf_unlock_(core);
+        perf_unlock_(&core->lock);
     perf_saving_loops_(&saving, core);
     if (!opts->no_scopes)
         perf_saving_scopes_(&saving, core);
@@ -27648,7 +27694,7 @@ PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_t
         return 0;
     PERF_LIBC_(memcpy)(seen->name, t->name, sizeof t->name);
     seen->alone = r->alive < 2;
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!(PERF_GET_(&t->request) & PERF_ASK_RESET_))
         away = PERF_ACQ_(&t->away);
     seen->number = t->thread;
@@ -28916,7 +28962,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     s = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&r->stream));
     f = &s->pf.file;
     if (s->head.state == PERF_STREAM_ENDED_) {
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         return PERF_ESTATE;
     }
     if (s->head.state == PERF_STREAM_ON_)
@@ -28931,7 +28977,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         else
             perf_stream_fail_(s, status = PERF_EIO);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return status;
 }
 
@@ -28950,7 +28996,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ESTATE;
     if (!r->stream || r->stream->state != PERF_STREAM_ON_)
         status = perf_stream_begin_(r, path);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return status;
 }
 
@@ -29472,7 +29518,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             return PERF_ENOMEM;
         if (m == r->marks)
             break;
-        perf_unlock_(r);                        /* another thread has marked meanwhile: again     */
+        perf_unlock_(&r->lock);  /* another thread has marked meanwhile: again                    */
     }
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
@@ -29487,7 +29533,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         PERF_REL_(&r->put_marks, &perf_put_marks_);
         PERF_REL_(&r->marks, m);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return m ? PERF_OK : PERF_ENOMEM;
 }
 
@@ -31286,8 +31332,6 @@ PERF_FN const char *perf_gpu_error_text(void);
  *                                           all calls after a shut-down); writes one as text
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                                           captures of other threads safe; 0 or the driver's code
- *   perf_gpu_lock_, perf_gpu_unlock_        of a word: the thread that has it
- *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
  *   PERF_GPU_LOOKED_ALL_                    `looked` of a table that was installed */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -31358,13 +31402,6 @@ typedef struct perf_gpu_driver_ {
 #define PERF_GPU_LOOKED_HIP_    2u
 #define PERF_GPU_LOOKED_ALL_    3u      /* installed by hand */
 
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-#define PERF_GPU_DL_ 1
-extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
-#else
-#define PERF_GPU_DL_ 0
-#endif
-
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 {
@@ -31385,57 +31422,14 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
         d->abi = 3;
         PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return d;
-}
-
-/* Opens a library by the first of its names that answers: one that is in the process already comes
- * first, whatever folder it came from. */
-PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
-{
-    static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
-    int              i, step;
-    void            *library = PERF_NULL_;
-
-    for (step = 0; step < 2 && !library; step++)
-        for (i = 0; name[i] && !library; i++) {
-#if PERF_GPU_DL_
-            if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
-                library = perf_dlopen_(name[i], how[step]);
-#endif
-        }
-    (void)how;
-    return library;
-}
-
-/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
- * as data pointers: copied, since no cast is allowed. */
-PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const char *name,
-                                    void *field)
-{
-    char      full[64];
-    perf_out_ o = perf_out_open_(full, sizeof full);
-    void     *p = PERF_NULL_;
-
-    perf_putf_(&o, "%s%s", prefix, name);
-#if PERF_GPU_DL_
-    if (!*name)
-        return;                                 /* this library has no such function */
-    p = perf_dlsym_(library, full);
-    if (!p && o.len > 3 && !strcmp(full + o.len - 3, "_v2")) {
-        full[o.len - 3] = '\0';
-        p = perf_dlsym_(library, full);
-    }
-#endif
-    (void)library;
-    if (p)
-        memcpy(field, &p, sizeof p);
 }
 
 /* ---- table: HIP ---- */
 
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
-    PERF_GPU_DL_ && !PERF_DISABLE
+    PERF_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
 /* What hipGetLastError() tells.  Before HIP 7.0 it is the code of the last call, good or bad: so
  * while the program has an unread error nothing is called, and the scope is dropped.  From 7.0 on
@@ -31552,7 +31546,7 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 #endif
 
 /* A file compiled by hipcc finds the library that it is linked with: `library` NULL. */
-#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_gpu_symbol_(library, "hip", hip, &t->f);
+#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
@@ -31565,17 +31559,17 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     (void)name;
     t->device_attribute = perf_hip_attribute_;
 #else
-    library = perf_gpu_library_(name);
+    library = perf_library_open_(name);
     if (!library)
         return 0;
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
-    perf_gpu_symbol_(library, "hip", "SetDevice", &d->hip_set);
-    perf_gpu_symbol_(library, "hip", "PeekAtLastError", &t->error_peek);
-    perf_gpu_symbol_(library, "hip", "GetLastError", &t->error_clear);
-    perf_gpu_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
-    perf_gpu_symbol_(library, "hip", "GetDeviceCount", &count_of);
-    perf_gpu_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
+    perf_library_symbol_(library, "hip", "SetDevice", &d->hip_set);
+    perf_library_symbol_(library, "hip", "PeekAtLastError", &t->error_peek);
+    perf_library_symbol_(library, "hip", "GetLastError", &t->error_clear);
+    perf_library_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
+    perf_library_symbol_(library, "hip", "GetDeviceCount", &count_of);
+    perf_library_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
     if (!t->ctx_device || !d->hip_set || !count_of || count_of(&devices) || devices < 1)
         return 0;
     if (version_of && version_of(&version))
@@ -31601,11 +31595,11 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 }
 #else
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
-#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_gpu_symbol_(library, "cu", cuda, &t->f);
+#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_library_symbol_(library, "cu", cuda, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_gpu_library_(name);
+    void                    *library = perf_library_open_(name);
 
     (void)d;
     if (!library)
@@ -31643,7 +31637,7 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
             PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
         PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return PERF_ACQ_(&d->table);
 }
 
@@ -31696,7 +31690,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
         perf_gpu_put_error_(&o, b, code);
         PERF_REL_(&d->error, code);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* The driver's state, if a driver was asked for something already; NULL: not yet. */
@@ -31742,23 +31736,6 @@ PERF_FN perf_status perf_gpu_status(void)
         return PERF_ENOGPU;
     return PERF_OK;
 }
-
-/* ---- locks ---- */
-
-/* 0: somebody has it and `wait` is 0, or this very thread has it. */
-PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
-{
-    uint32_t me = perf_thread_id_();
-
-    while (!perf_claim_(lock, 0, me)) {
-        if (!wait || PERF_GET_(lock) == me)
-            return 0;
-        (void)perf_sched_yield_();
-    }
-    return 1;
-}
-
-#define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
 
 /* ---- contexts ---- */
 
@@ -31895,7 +31872,7 @@ PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
             PERF_REL_(&d->memory, PERF_CAST_(void *, g));
         }
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (g)
         perf_source_add_(r, &g->source);
     return g;
@@ -31912,12 +31889,12 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     g = perf_gpu_memory_get_();
     if (!g)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     bytes += g->noted;
     g->noted = bytes;
     g->noted_peak = perf_most_(bytes, g->noted_peak);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     if (what)
         perf_count(what, bytes);                /* a curve in the trace */
     return PERF_OK;
@@ -32010,14 +31987,14 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     now.name = perf_name_intern_(r, &site);
     added = PERF_CAST_(perf_gpu_mark_ *, perf_pool_(PERF_NULL_, &g->pool, &g->pool_end,
                                                    sizeof *added, 65536, 0));
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (!added || !now.name)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     *added = now;
     perf_gpu_memory_book_(g, added, high);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return PERF_OK;
 }
 
@@ -32032,11 +32009,11 @@ PERF_COLD_FN_ void perf_gpu_memory_reset_(void)
         return;
     if (g->marks && b && perf_gpu_status() == PERF_OK)  /* the pool's high-water mark, too */
         (void)perf_gpu_memory_ask_(b, &mark, &high);
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return;
     g->marks = PERF_NULL_;
     g->noted_peak = g->noted;
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *o, const perf_gpu_mark_ *m)
@@ -32065,7 +32042,7 @@ PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
     perf_gpu_memory_     *g = perf_gpu_memory_get_();
     const perf_gpu_mark_ *m, *first = PERF_NULL_;
 
-    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_lock_word_(&g->lock, 1))
         return;
     if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
@@ -32084,7 +32061,7 @@ PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
         perf_put_bytes_in_(o, first->peak - first->total, 11);
         perf_put_char_(o, '\n');
     }
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 #if PERF_DISABLE
@@ -32644,7 +32621,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
             PERF_REL_(&d->state, g);
         }
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     if (g)
         perf_source_add_(r, &g->source);
     return g;
@@ -32778,7 +32755,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
         l->next = g->lines;
         PERF_REL_(&g->lines, l);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return l;
 }
 
@@ -32855,7 +32832,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
         return PERF_NULL_;
     ring->next = g->rings;
     PERF_REL_(&g->rings, ring);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return ring;
 }
 
@@ -32971,7 +32948,7 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     return code;
 }
 
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
 extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
@@ -33041,7 +33018,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     perf_gpu_leave_(b, &e);
     if (!*ring)
         return 2;
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
     if (perf_claim_(&g->at_exit, 0, 1))         /* behind the driver's own handler */
         (void)perf_cxa_atexit_(perf_gpu_at_exit_, g, &perf_dso_);
 #endif
@@ -33363,7 +33340,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     for (link = &g->parts; *link; link = &(*link)->next)
         (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
     PERF_REL_(link, p);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     return 0;
 }
 
@@ -33388,7 +33365,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
         if (g->part_count++ < PERF_GPU_PARTS_)
             p = PERF_CAST_(perf_gpu_part_ *, perf_pages_(sizeof *p, 1));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     if (!p) {
         PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
@@ -33491,7 +33468,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     *start_ns = ring->anchor_ns + own;
     if (known && own > -8e6 && own < 8e6)
         return 1;
-    if (!perf_gpu_lock_(&l->lock, 0)) {
+    if (!perf_lock_word_(&l->lock, 0)) {
         if (known)
             return 1;
         return -1;
@@ -33504,7 +33481,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
             l->anchor = s->start;
             s->start = event;
         }
-        perf_gpu_unlock_(&l->lock);
+        perf_unlock_(&l->lock);
         return known;
     }
     *code = b->event_elapsed(&ms, l->anchor, s->start);
@@ -33518,7 +33495,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
         l->anchor_ns = ring->anchor_ns;
         ring->anchor = event;
     }
-    perf_gpu_unlock_(&l->lock);
+    perf_unlock_(&l->lock);
     if (known && (!ring->anchor || *start_ns > ring->anchor_ns) &&
         (ring->anchor || !b->event_create(&ring->anchor, 0))) {
         event = ring->anchor;
@@ -33882,7 +33859,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
         if (!perf_lock_(r))
             return PERF_NULL_;
         t = PERF_CAST_(perf_gpu_track_ *, perf_gpu_keep_(g, sizeof *t));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
         if (t)
             t->recorder = perf_track_make_(r, name);
         if (!t || !t->recorder)
@@ -33906,11 +33883,11 @@ PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *g, perf_gpu_line_ *l, 
 
     if (sink && sink->stream)
         t = perf_recorder_get_();
-    if (!t || !perf_gpu_lock_(&g->lock, 1))
+    if (!t || !perf_lock_word_(&g->lock, 1))
         return;
     first.stream = stream;
     track = perf_gpu_track_of_(g, l, &first);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     if (track)
         PERF_SINK_(t, sink->stream(stream, track->recorder->name))
 }
@@ -34192,14 +34169,14 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
 
     if (!l->known || !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
         return;
-    if (perf_gpu_lock_(&l->lock, 1)) {
+    if (perf_lock_word_(&l->lock, 1)) {
         known = !b->event_elapsed(&since.ms, l->anchor, s->start) &&
                 !b->event_elapsed(&length.ms, s->start, s->stop) &&
                 !b->event_elapsed(&again.ms, l->anchor, s->start) && since.bits == again.bits &&
                 length.bits < PERF_GPU_MS_END_ &&
                 perf_gpu_distance_(PERF_CAST_(double, since.ms), &d.start_ns);
         d.start_ns += l->anchor_ns;
-        perf_gpu_unlock_(&l->lock);
+        perf_unlock_(&l->lock);
     }
     perf_gpu_leave_(b, &e);
     /* A float of a far distance is not the same from another anchor. */
@@ -34233,17 +34210,17 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
     x.most = most;
     x.orderly = PERF_CAST_(uint32_t, orderly);
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
-        perf_gpu_lock_(&g->lock, 1)) {
+        perf_lock_word_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
-    if (!perf_gpu_lock_(&ring->lock, wait))
+    if (!perf_lock_word_(&ring->lock, wait))
         return 0;
     perf_gpu_round_run_(g, b, ring, &x);
-    perf_gpu_unlock_(&ring->lock);
-    if (perf_gpu_lock_(&g->lock, wait)) {
+    perf_unlock_(&ring->lock);
+    if (perf_lock_word_(&g->lock, wait)) {
         perf_gpu_book_ring_(g, ring);
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
     return !x.blocked && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
 }
@@ -34264,10 +34241,10 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     for (ring = PERF_ACQ_(&g->rings); ring && !PERF_GET_(&d->down); ring = ring->next)
         (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
     p = PERF_ACQ_(&g->parts);
-    if (p && !(b->error_waits && b->error_waits()) && perf_gpu_lock_(&g->lock, 1)) {
+    if (p && !(b->error_waits && b->error_waits()) && perf_lock_word_(&g->lock, 1)) {
         for (; p && !PERF_GET_(&d->down); p = PERF_ACQ_(&p->next))
             perf_gpu_book_part_(g, b, p);
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
 }
 
@@ -34293,7 +34270,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
     void           *event = PERF_NULL_;
     uint32_t        i;
 
-    if (!perf_gpu_lock_(&ring->lock, 1))
+    if (!perf_lock_word_(&ring->lock, 1))
         return event;
     for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
@@ -34303,7 +34280,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
             *end = s->end;
         }
     }
-    perf_gpu_unlock_(&ring->lock);
+    perf_unlock_(&ring->lock);
     return event;
 }
 
@@ -34414,7 +34391,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     g = perf_gpu_state_get_();
     if (!g)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     b = g->driver->table;
     perf_gpu_deaden_(g, PERF_NULL_);
@@ -34435,7 +34412,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     if (table)
         looked = PERF_GPU_LOOKED_ALL_;
     PERF_REL_(&g->driver->looked, looked);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return PERF_OK;
 }
 
@@ -34497,7 +34474,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     a.aligned_ns = -1;
     if (d)
         a.error = PERF_ACQ_(&d->error);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (!g || !perf_lock_word_(&g->lock, 1))
         return a;
     r = perf_registry_get_();
     tick = perf_scope_tick_ns_(r);
@@ -34511,7 +34488,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         perf_gpu_stats_add_(&a, &g->rest[id], tick, id > 0);
     if (!name)
         perf_gpu_stats_all_(g, &a);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return a;
 }
 
@@ -34557,7 +34534,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_ring_  *ring;
     size_t           i;
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
+    if (!g || !perf_lock_word_(&g->lock, 1))  /* NULL: PERF_DISABLE=1                             */
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     memset(g->rest, 0, sizeof g->rest);
@@ -34573,7 +34550,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
     PERF_SET_(&g->driver->fresh, 0u);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* ---- bottleneck and report ---- */
@@ -34612,10 +34589,10 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
 
-    if (e->measured == 2 || !g || !perf_gpu_lock_(&g->lock, 1))
+    if (e->measured == 2 || !g || !perf_lock_word_(&g->lock, 1))
         return;
     (void)perf_gpu_tell_(e, &a, total_ns);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* What the main thread and the device that worked longest show, and perf_bound_decide_ of it. */
@@ -34678,7 +34655,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
         return;
     if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
+    if (!g || !perf_lock_word_(&g->lock, 1))  /* NULL: PERF_DISABLE=1                             */
         return;
     perf_gpu_evidence_(&e, &a);
     perf_gpu_put_rows_(o, g, perf_registry_get_());
@@ -34699,7 +34676,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
     }
     if (a.scopes)
         perf_gpu_put_bound_(o, &e, answer);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     for (i = 0; i < 7; i++)
         if (n[i])
             perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);
@@ -34776,7 +34753,7 @@ typedef struct perf_gpu_meters_ {
     X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
     X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
-#define PERF_GPU_METER_(f, name) perf_gpu_symbol_(library, "", name, &n->f);
+#define PERF_GPU_METER_(f, name) perf_library_symbol_(library, "", name, &n->f);
 
 /* 1: it has what is needed of it, and has started. */
 PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *n)
@@ -34809,7 +34786,7 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
         return PERF_NULL_;
     n = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *n, 0));
     if (n)
-        library = perf_gpu_library_(name[amd]);
+        library = perf_library_open_(name[amd]);
     if (library) {
         PERF_GPU_METERS_(PERF_GPU_METER_)
         n->amd = amd;
@@ -36249,9 +36226,9 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
     if (on)
         call = s->t->profiler_start;
     if (!call && s->t->flags & PERF_GPU_TABLE_AMD)
-        library = perf_gpu_library_(roctx);
+        library = perf_library_open_(roctx);
     if (library)
-        perf_gpu_symbol_(library, "roctxProfiler", word[on], &ask);
+        perf_library_symbol_(library, "roctxProfiler", word[on], &ask);
     if (call)
         (void)perf_gpu_attempt_(s, call());
     else if (ask)
@@ -38003,7 +37980,7 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
 
 /* ---- what is kept ----
  * Each launch leaves its correlation id, the innermost scope and both clocks in a ring.  A profiler
@@ -38508,19 +38485,19 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *g = perf_activity_seen_();
 
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (!g || !perf_lock_word_(&g->lock, 1))
         return;
     g->birth = perf_scope_ticks_(perf_registry_get_());         /* no older record comes in       */
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     perf_activity_collect_(PERF_NULL_);
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return;
     PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
     PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
     g->rows = g->devices = 0;
     g->untimed = g->dropped = g->unplaced = g->rowless = g->lineless = 0;
     g->kernels = g->short_kernels = g->took = 0;
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* ---- report ---- */
@@ -38714,7 +38691,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
         "kernels and copies of devices behind the 16th are in no line of a device"};
 
-    if (json || !g || !perf_gpu_lock_(&g->lock, 1))
+    if (json || !g || !perf_lock_word_(&g->lock, 1))
         return;
     sum = perf_activity_sum_(g);
     if (sum > 0) {
@@ -38733,7 +38710,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
             perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
     if (*g->said)
         perf_putf_(o, "note: no kernels from %s: %s\n", g->by, g->said);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* From the busiest device.  It covers all work, so it outranks what scopes tell. */
@@ -38743,14 +38720,14 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
     perf_activity_whole_ whole, most = PERF_ZERO;
     uint32_t             i;
 
-    if (!g || !(total_ns > 0) || !perf_gpu_lock_(&g->lock, 1))
+    if (!g || !(total_ns > 0) || !perf_lock_word_(&g->lock, 1))
         return;
     for (i = 0; i < g->devices; i++) {
         whole = perf_activity_whole_of_(&g->device[i]);
         if (whole.busy > most.busy)
             most = whole;
     }
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     if (!(most.busy > 0))
         return;
     e->measured = 2;
@@ -38785,7 +38762,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
         if (!g)
             g = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *g, 1));
         PERF_REL_(&d->activity, PERF_CAST_(void *, g));
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     return g;
 }
@@ -38808,7 +38785,7 @@ PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status sta
 {
     perf_out_ o;
 
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!perf_lock_word_(&g->lock, 1))
         return status;
     o = perf_out_open_(g->said, sizeof g->said);
     perf_put_(&o, why);
@@ -38816,7 +38793,7 @@ PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status sta
         perf_putf_(&o, ": %.0f", PERF_CAST_(double, code));
     if (error)
         perf_putf_(&o, " %s", error);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     return status;
 }
 
@@ -38840,12 +38817,12 @@ PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
     static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
     void              *names;
 
-    perf_gpu_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
+    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
     if (g->demangle)
         return;
-    names = perf_gpu_library_(with_demangle);
+    names = perf_library_open_(with_demangle);
     if (names)
-        perf_gpu_symbol_(names, "__cxa", "_demangle", &g->demangle);
+        perf_library_symbol_(names, "__cxa", "_demangle", &g->demangle);
 }
 
 /* Tries to start a source; one thread at a time, only while none runs. */
@@ -38865,13 +38842,13 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activ
     status = from->begin(g, path);
     if (status)
         return status;
-    if (perf_gpu_lock_(&g->lock, 1)) {
+    if (perf_lock_word_(&g->lock, 1)) {
         if (!g->timestamp(&ns)) {
             g->newest.begin = perf_scope_ticks_(perf_registry_get_());
             g->newest.ns = ns;
         }
         g->said[0] = '\0';
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
     PERF_REL_(&g->on, 1u);
     (void)perf_activity_at_exit_(perf_activity_end_, g, &perf_dso_);
@@ -38886,14 +38863,14 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
 
     if (!g)
         return PERF_ENOMEM;
-    if (!perf_gpu_lock_(&g->starting, 1))       /* this very thread is inside, in a handler       */
+    if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
         return PERF_ESTATE;
     perf_activity_listen_(perf_gpu_driver_seen_());
     if (!PERF_GET_(&g->on))
         status = perf_activity_try_(g, from, path);
     else if (PERF_LIBC_(strcmp)(g->by, from->by))
         status = PERF_ESTATE;
-    perf_gpu_unlock_(&g->starting);
+    perf_unlock_(&g->starting);
     return status;
 }
 
@@ -38937,7 +38914,7 @@ PERF_FN perf_status perf_cupti_start(const char *library);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if !PERF_GPU_DL_ || PERF_DISABLE
+#if !PERF_DL_ || PERF_DISABLE
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
     (void)library;
@@ -39072,13 +39049,13 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
 
     (void)context, (void)stream, (void)size;
     while (c && valid && !c->next(buffer, valid, &record) && record)
-        if (perf_gpu_lock_(&g->lock, 1)) {
+        if (perf_lock_word_(&g->lock, 1)) {
             perf_cupti_read_(g, record);
-            perf_gpu_unlock_(&g->lock);
+            perf_unlock_(&g->lock);
         }
-    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_gpu_lock_(&g->lock, 1)) {
+    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
         g->dropped += lost;
-        perf_gpu_unlock_(&g->lock);
+        perf_unlock_(&g->lock);
     }
     PERF_FREE(buffer);
 }
@@ -39097,17 +39074,17 @@ PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
 
     PERF_LIBC_(memset)(c, 0, sizeof *c);
     g->timestamp = PERF_NULL_;
-    perf_gpu_symbol_(library, "cupti", "Subscribe", &c->subscribe);
-    perf_gpu_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
-    perf_gpu_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
-    perf_gpu_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
-    perf_gpu_symbol_(library, "cupti", "ActivityEnable", &c->enable);
-    perf_gpu_symbol_(library, "cupti", "ActivityDisable", &c->disable);
-    perf_gpu_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
-    perf_gpu_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
-    perf_gpu_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
-    perf_gpu_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
-    perf_gpu_symbol_(library, "cupti", "GetResultString", &c->error_name);
+    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
+    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
+    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
+    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
+    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
+    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
+    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
+    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
+    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
+    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
+    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
     return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
            c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
 }
@@ -39121,7 +39098,7 @@ PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
     const char *named[2] = {PERF_NULL_, PERF_NULL_};
 
     named[0] = path;
-    return perf_gpu_library_(path ? named : usual);
+    return perf_library_open_(path ? named : usual);
 }
 
 /* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
@@ -39155,11 +39132,11 @@ PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
 PERF_COLD_FN_ int perf_cupti_driver_(void)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_gpu_library_(name);
+    void                    *library = perf_library_open_(name);
     int                    (*init)(unsigned) = PERF_NULL_;
 
     if (library)
-        perf_gpu_symbol_(library, "cu", "Init", &init);
+        perf_library_symbol_(library, "cu", "Init", &init);
     return init ? init(0) : -1;
 }
 
@@ -39257,7 +39234,7 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if PERF_GPU_DL_ && !PERF_DISABLE
+#if PERF_DL_ && !PERF_DISABLE
 
 /* ---- what the library hands over: the beginnings of its structs ---- */
 
@@ -39418,11 +39395,11 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     kernel = PERF_PTR_(const perf_rocprofiler_symbol_ *,
                        PERF_CAST_(uintptr_t, call.word[at + 2]));
     if (!kernel || kernel->size < sizeof *kernel || !kernel->name ||
-        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_gpu_lock_(&g->lock, 1))
+        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_lock_word_(&g->lock, 1))
         return;
     if (!c->kernel[kernel->kernel].symbol)
         c->kernel[kernel->kernel].symbol = perf_rocprofiler_symbol_of_(kernel->name);
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 /* The number of a device.  A processor, or one that was not there at the start: behind them all. */
@@ -39483,7 +39460,7 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
     size_t             i;
 
     (void)context, (void)buffer;
-    if (!c || PERF_GET_(&g->on) != 1 || !perf_gpu_lock_(&g->lock, 1))
+    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
@@ -39497,7 +39474,7 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
         g->dropped += dropped - c->dropped;
         c->dropped = dropped;
     }
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
@@ -39575,18 +39552,18 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
 
     PERF_LIBC_(memset)(c, 0, sizeof *c);
     g->timestamp = PERF_NULL_;
-    perf_gpu_symbol_(library, prefix, "force_configure", &c->configure);
-    perf_gpu_symbol_(library, prefix, "query_available_agents", &c->agents);
-    perf_gpu_symbol_(library, prefix, "create_context", &c->create_context);
-    perf_gpu_symbol_(library, prefix, "create_buffer", &c->create_buffer);
-    perf_gpu_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
-    perf_gpu_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
-    perf_gpu_symbol_(library, prefix, "configure_external_correlation_id_request_service",
+    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
+    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
+    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
+    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
+    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
+    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
+    perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
                      &c->request);
-    perf_gpu_symbol_(library, prefix, "start_context", &c->start);
-    perf_gpu_symbol_(library, prefix, "flush_buffer", &c->flush);
-    perf_gpu_symbol_(library, prefix, "get_timestamp", &g->timestamp);
-    perf_gpu_symbol_(library, prefix, "get_status_name", &c->status_name);
+    perf_library_symbol_(library, prefix, "start_context", &c->start);
+    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
+    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
+    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
     return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
            c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
 }
@@ -39626,7 +39603,7 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
     if (c->asked)                               /* by another image: its reason stays             */
         return PERF_ESTATE;
     named[0] = path;
-    library = perf_gpu_library_(path ? named : usual);
+    library = perf_library_open_(path ? named : usual);
     if (!library)
         return perf_activity_says_(g, PERF_ENOGPU, "there is no librocprofiler-sdk.so that the "
                                    "loader finds: PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so",

@@ -581,7 +581,6 @@ PERF_BEGIN_DECLS
  *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
- *   perf_random_        64 random bits from a state of the caller's (splitmix64)
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
@@ -598,7 +597,6 @@ PERF_FN double   perf_t_quantile_(double p, double df);
 PERF_FN double   perf_binomial_cdf_(double k, double n, double p);
 PERF_FN void     perf_sort_values_(double *x, size_t n);
 PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
-PERF_FN uint64_t perf_random_(uint64_t *state);
 
 /* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
 
@@ -1135,18 +1133,6 @@ PERF_FN double perf_quantile_(const double *sorted, size_t n, double p)
     if (!perf_is_finite_(gap))
         return (1.0 - part) * sorted[i] + part * sorted[i + 1];
     return sorted[i] + part * gap;
-}
-
-/* ---- chance ---- */
-
-/* splitmix64 (Steele, Lea, Flood 2014). */
-PERF_FN uint64_t perf_random_(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 PERF_END_DECLS

@@ -304,7 +304,7 @@ INSIDE_UNUSED static int core_lock(core_registry *r)
 
 INSIDE_UNUSED static void core_unlock(core_registry *r)
 {
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 }
 
 /* Pages as the core takes them; wiped: zero in a forked child, where the system can. */

@@ -5,6 +5,7 @@
 #ifndef PERF_TOOLS_AB_H
 #define PERF_TOOLS_AB_H
 
+#include "perf_file.h"
 #include "perf_stats.h"
 #include "perf_text.h"
 

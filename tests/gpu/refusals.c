@@ -151,10 +151,10 @@ static void locked(void)
     machine(stream);
     CHECK(perf_gpu_use(&table) == PERF_ENOMEM && perf_gpu_memory_note("x", 1) == PERF_ENOMEM, "nowhere to keep it");
     CHECK(!perf_gpu_driver_get_() && !perf_gpu_state_get_(), "nothing was made");
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     CHECK(perf_gpu_driver_get_() != NULL && perf_lock_(r), "a driver, no state");
     CHECK(!perf_gpu_table() && !perf_gpu_state_get_() && perf_gpu_use(&table) == PERF_ENOMEM, "not asked for a library");
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
 
     CHECK(perf_gpu_use(&table) == PERF_OK && perf_gpu_memory_note(NULL, 0) == PERF_OK && perf_lock_(r), "a table");
     sim_device(0);
@@ -163,7 +163,7 @@ static void locked(void)
     CHECK(perf_gpu_memory_mark("locked") == PERF_ESTATE, "no mark");
     sim_fail(SIM_mem_info, 1, 700, 0);
     CHECK(perf_gpu_memory_mark("locked") == PERF_EGPU && perf_gpu_stats_of(NULL).error == 0 && perf_error() != PERF_OK, "an error without its words");
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     perf_reset();
     (void)record(stream);
     before = perf_gpu_stats_of("device").scopes;
@@ -171,35 +171,35 @@ static void locked(void)
 
     g = perf_gpu_state_seen_();
     sim_device(0);
-    CHECK(perf_gpu_lock_(&g->lock, 1) && !perf_gpu_lock_(&g->lock, 1) && !perf_gpu_lock_(&g->lock, 0), "ours");
+    CHECK(perf_lock_word_(&g->lock, 1) && !perf_lock_word_(&g->lock, 1) && !perf_lock_word_(&g->lock, 0), "ours");
     CHECK(perf_gpu_stats_of("device").scopes == 0 && perf_gpu_stats_of("device").aligned_ns < 0, "no numbers");
     CHECK(perf_gpu_use(NULL) == PERF_ESTATE, "not now");
-    CHECK(perf_gpu_lock_(&perf_gpu_memory_get_()->lock, 1), "ours, too");
+    CHECK(perf_lock_word_(&perf_gpu_memory_get_()->lock, 1), "ours, too");
     CHECK(perf_gpu_memory_note("x", 1) == PERF_ESTATE && perf_gpu_memory_mark("x") == PERF_ESTATE, "not now");
-    perf_gpu_unlock_(&perf_gpu_memory_get_()->lock);
+    perf_unlock_(&perf_gpu_memory_get_()->lock);
     CHECK(perf_report_text(text, sizeof text, NULL) < sizeof text && !strstr(text, "gpu 0"), "%s", text);
     perf_reset();
     (void)perf_gpu_collect();
-    perf_gpu_unlock_(&g->lock);
+    perf_unlock_(&g->lock);
     CHECK(perf_gpu_stats_of("device").scopes == before, "not forgotten: %d", (int)perf_gpu_stats_of("device").scopes);
 
     /* a line's and a ring's: their scopes stay pending */
     perf_reset();
     for (l = g->lines; l; l = l->next)
-        CHECK(perf_gpu_lock_(&l->lock, 1), "a line");
+        CHECK(perf_lock_word_(&l->lock, 1), "a line");
     (void)record(stream);
     for (l = g->lines; l; l = l->next)
-        perf_gpu_unlock_(&l->lock);
+        perf_unlock_(&l->lock);
     CHECK(accounted() == 2 * ROUNDS, "%d", (int)accounted());
     (void)record(stream);
     CHECK(accounted() == 4 * ROUNDS && perf_gpu_stats_of(NULL).pending == 0, "%d, %d pending", (int)accounted(), (int)perf_gpu_stats_of(NULL).pending);
     perf_reset();
     for (ring = g->rings; ring; ring = ring->next)
-        CHECK(perf_gpu_lock_(&ring->lock, 1), "a ring");
+        CHECK(perf_lock_word_(&ring->lock, 1), "a ring");
     (void)record(stream);
     CHECK(perf_gpu_stats_of(NULL).scopes == 0, "none was fetched");
     for (ring = g->rings; ring; ring = ring->next)
-        perf_gpu_unlock_(&ring->lock);
+        perf_unlock_(&ring->lock);
     (void)record(stream);
     CHECK(accounted() == 4 * ROUNDS && perf_gpu_stats_of(NULL).pending == 0, "%d, %d pending", (int)accounted(), (int)perf_gpu_stats_of(NULL).pending);
 
@@ -207,7 +207,7 @@ static void locked(void)
     CHECK(sim_capture_begin(stream[1], 2) == 0 && perf_lock_(r), "capture");
     s = gpu_part_begin("part", stream[1]);
     perf_gpu_scope_end(&s);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     CHECK(sim_capture_end(stream[1], &graph) == 0, "capture");
     (void)sim_graph_destroy(graph);
     CHECK(perf_gpu_use(NULL) == PERF_OK, "gone");
@@ -251,7 +251,7 @@ static void locked_later(void)
     CHECK(perf_lock_(r), "ours");
     known(stream[0]);
     CHECK(accounted() == 2 && perf_gpu_stats_of(NULL).dropped == 1, "a context: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     CHECK(pthread_create(&thread, NULL, beside, stream[0]) == 0, "thread");
     while (__atomic_load_n(&stays, __ATOMIC_ACQUIRE) != 1)
         (void)sched_yield();
@@ -265,7 +265,7 @@ static void locked_later(void)
     known(other);
     (void)perf_gpu_collect_sync();
     CHECK(accounted() == 7 && perf_gpu_stats_of(NULL).dropped == 5, "a line: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     __atomic_store_n(&stays, 2, __ATOMIC_RELEASE);
     (void)pthread_join(thread, NULL);
     CHECK(sim_capture_begin(other, 2) == 0, "capture");
@@ -276,7 +276,7 @@ static void locked_later(void)
     {
         PERF_GPU_PART("new name", other);
     }
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     CHECK(accounted() == 9 && perf_gpu_stats_of(NULL).captured == 1, "no part: %d", (int)perf_gpu_stats_of(NULL).captured);
     CHECK(sim_capture_end(other, &graph) == 0 && sim_graph_destroy(graph) == 0, "capture");
     perf_reset();

@@ -449,7 +449,7 @@ static void exits(void)
 {
     perf_stream stream;
 
-    CHECK(!PERF_GPU_DL_ || (exit_of(1) == 0 && exit_of(2) == 0), "at exit");         /* no driver is found elsewhere */
+    CHECK(!PERF_DL_ || (exit_of(1) == 0 && exit_of(2) == 0), "at exit");         /* no driver is found elsewhere */
     (void)atexit(look_at_exit);
     stream = start();
     one("parent's", stream, 10);

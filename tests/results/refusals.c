@@ -1143,7 +1143,7 @@ static void inside(void)
     CHECK(perf_trace_save(path) == PERF_EIO, "no trace: %s", perf_status_text(perf_trace_save(path)));
     CHECK(perf_results_save(path, NULL) == PERF_OK, "results of what is known");
     CHECK(perf_trace_stream_flush() == PERF_ESTATE, "no stream");
-    perf_unlock_(r);
+    perf_unlock_(&r->lock);
     CHECK(row_of("first seen inside", "scope").calls < 0.5 &&
               row_of("counted inside", "counter").calls < 0.5,
           "not counted");

@@ -983,7 +983,7 @@ static void in_a_handler(void)
         perf_scope s = perf_scope_begin("new in a handler");
         leaf(1);
         perf_scope_end(&s);
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     EQUAL("a known one is counted", row_of("leaf", "scope").calls, 1);
     LOST(LOST, 1);
@@ -1032,7 +1032,7 @@ static void first_in_a_handler(void)
         CHECK(!perf_self_v1_ && !s.rec && !l.rec && !from.rec && !to.rec, "no recorder");
         CHECK(r->lost == 14 && me->name[0] == '\0', "%g: marks, and ends of marks; nobody was taken for this thread", (double)r->lost);
         perf_self_v1_ = me;
-        perf_unlock_(r);
+        perf_unlock_(&r->lock);
     }
     now_ns += 6;
     perf_async_end(&span);
