@@ -1228,9 +1228,9 @@ PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *g, const perf_gpu_backend
     void           *anchor = ring->anchor;
 
     perf_gpu_failed_(g, "event_elapsed", code);
-    if (!anchor && perf_gpu_lock_(&l->lock, 1)) {
+    if (!anchor && perf_lock_word_(&l->lock, 1)) {
         anchor = l->anchor;
-        perf_gpu_unlock_(&l->lock);
+        perf_unlock_(&l->lock);
     }
     if (code == 400 || code == 709)
         perf_gpu_doubt_(g, b, l, anchor);
