@@ -1234,7 +1234,8 @@ typedef struct perf_works_ {
     perf_source_     source;
 } perf_works_;
 
-extern PERF_WEAK_ perf_works_ perf_works_v1_;
+extern PERF_WEAK_ perf_works_ perf_works_v1_
+    __asm__(PERF_SYM_("perf_works_" PERF_STR_(PERF_VERSION)));
 PERF_WEAK_ perf_works_ perf_works_v1_;
 
 extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))

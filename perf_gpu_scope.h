@@ -132,7 +132,8 @@ typedef struct perf_gpu_self_ {
     uint64_t                 until;
 } perf_gpu_self_;
 #if PERF_GPU_HERE_
-extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
+extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_
+    __asm__(PERF_SYM_("perf_gpu_self_" PERF_STR_(PERF_VERSION)));
 PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 #else
 static perf_gpu_self_ perf_gpu_self_v1_;       /* never used */

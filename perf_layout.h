@@ -40,20 +40,21 @@ PERF_BEGIN_DECLS
     ".quad " table "\n.popsection\n.endif\n"
 
 /* The note: its sizes and type, the name of its owner, and how far away the table is. */
+#define PERF_LAYOUT_SYMBOL_ "perf_layout_note_" PERF_STR_(PERF_VERSION)
 #define PERF_LAYOUT_TEXT_                                                                         \
-    ".ifndef perf_layout_note_v1_\n"                                                              \
-    ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"                       \
+    ".ifndef " PERF_LAYOUT_SYMBOL_ "\n"                                                           \
+    ".pushsection .note.perf_h,\"aG\",%%note," PERF_LAYOUT_SYMBOL_ ",comdat\n"                    \
     ".balign 4\n"                                                                                 \
-    ".weak perf_layout_note_v1_\n"                                                                \
-    ".hidden perf_layout_note_v1_\n"                                                              \
-    "perf_layout_note_v1_:\n"                                                                     \
+    ".weak " PERF_LAYOUT_SYMBOL_ "\n"                                                             \
+    ".hidden " PERF_LAYOUT_SYMBOL_ "\n"                                                           \
+    PERF_LAYOUT_SYMBOL_ ":\n"                                                                     \
     ".long 7, 8, 0x50455247\n"                                                                    \
     ".asciz \"perf.h\"\n"                                                                         \
     ".byte 0\n"                                                                                   \
     ".quad " PERF_NOTE_ADDRESS_ " - .\n"                                                          \
     ".popsection\n"                                                                               \
     ".endif\n"                                                                                    \
-    ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
+    ".reloc ., BFD_RELOC_NONE, " PERF_LAYOUT_SYMBOL_ "\n"
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one

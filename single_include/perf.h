@@ -3535,8 +3535,11 @@ typedef struct perf_anchor_ {
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 #define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
 #else
-extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#define PERF_ANCHOR_SYMBOL_ "perf_anchor_" PERF_STR_(PERF_VERSION)  /* each release has its own   */
+#define PERF_SELF_SYMBOL_   "perf_self_" PERF_STR_(PERF_VERSION)
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_ __asm__(PERF_SYM_(PERF_ANCHOR_SYMBOL_));
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_
+    __asm__(PERF_SYM_(PERF_SELF_SYMBOL_));
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_SELF_ perf_self_v1_
@@ -3742,9 +3745,10 @@ struct perf_image_info_ {
     const struct perf_segment_ *segment;
     uint16_t                    segments;
 };
-struct perf_note_ {             /* Elf64_Nhdr and what follows it in ours: "perf.h", distance     */
+struct perf_note_ {             /* Elf64_Nhdr, and in ours: "perf.h", distance, release           */
     uint32_t name, data, type, text[2], low;
     int32_t  high;
+    uint32_t release, none;
 };
 extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
                                  void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
@@ -3760,7 +3764,8 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 
         while (s->type == 4 && at + sizeof(struct perf_note_) <= end) {         /* PT_NOTE        */
             const struct perf_note_ *n = PERF_PTR_(const struct perf_note_ *, at);
-            if (n->type == 0x50455246 && n->text[0] == 0x66726570) {            /* "perf"         */
+            if (n->type == 0x50455246 && n->text[0] == 0x66726570 &&            /* "perf"         */
+                n->release == PERF_VERSION) {
                 perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
                                             (PERF_CAST_(uint64_t, n->high) << 32));
                 if (w->visit)
@@ -3777,23 +3782,26 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 }
 #endif
 
+#define PERF_NOTE_SYMBOL_ "perf_note_" PERF_STR_(PERF_VERSION)
+
 /* The note is written here, into each file that uses this function; to include it writes none. */
 PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 {
 #if PERF_NOTES_
-    __asm__ __volatile__(".ifndef perf_note_v1_\n"
-                         ".pushsection .note.perf_h,\"aG\",%note,perf_note_v1_,comdat\n"
+    __asm__ __volatile__(".ifndef " PERF_NOTE_SYMBOL_ "\n"
+                         ".pushsection .note.perf_h,\"aG\",%note," PERF_NOTE_SYMBOL_ ",comdat\n"
                          ".balign 4\n"
-                         ".weak perf_note_v1_\n"
-                         ".hidden perf_note_v1_\n"
-                         "perf_note_v1_:\n"
-                         ".long 7, 8, 0x50455246\n"
+                         ".weak " PERF_NOTE_SYMBOL_ "\n"
+                         ".hidden " PERF_NOTE_SYMBOL_ "\n"
+                         PERF_NOTE_SYMBOL_ ":\n"
+                         ".long 7, 16, 0x50455246\n"
                          ".asciz \"perf.h\"\n"
                          ".byte 0\n"
-                         ".quad perf_anchor_v1_ - .\n"
+                         ".quad " PERF_ANCHOR_SYMBOL_ " - .\n"
+                         ".long " PERF_STR_(PERF_VERSION) ", 0\n"
                          ".popsection\n"
                          ".endif\n"        /* --gc-sections keeps what is referred to            */
-                         ".reloc ., BFD_RELOC_NONE, perf_note_v1_\n");
+                         ".reloc ., BFD_RELOC_NONE, " PERF_NOTE_SYMBOL_ "\n");
     (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
 #else
     (void)s;
@@ -9659,20 +9667,21 @@ PERF_BEGIN_DECLS
     ".quad " table "\n.popsection\n.endif\n"
 
 /* The note: its sizes and type, the name of its owner, and how far away the table is. */
+#define PERF_LAYOUT_SYMBOL_ "perf_layout_note_" PERF_STR_(PERF_VERSION)
 #define PERF_LAYOUT_TEXT_                                                                         \
-    ".ifndef perf_layout_note_v1_\n"                                                              \
-    ".pushsection .note.perf_h,\"aG\",%%note,perf_layout_note_v1_,comdat\n"                       \
+    ".ifndef " PERF_LAYOUT_SYMBOL_ "\n"                                                           \
+    ".pushsection .note.perf_h,\"aG\",%%note," PERF_LAYOUT_SYMBOL_ ",comdat\n"                    \
     ".balign 4\n"                                                                                 \
-    ".weak perf_layout_note_v1_\n"                                                                \
-    ".hidden perf_layout_note_v1_\n"                                                              \
-    "perf_layout_note_v1_:\n"                                                                     \
+    ".weak " PERF_LAYOUT_SYMBOL_ "\n"                                                             \
+    ".hidden " PERF_LAYOUT_SYMBOL_ "\n"                                                           \
+    PERF_LAYOUT_SYMBOL_ ":\n"                                                                     \
     ".long 7, 8, 0x50455247\n"                                                                    \
     ".asciz \"perf.h\"\n"                                                                         \
     ".byte 0\n"                                                                                   \
     ".quad " PERF_NOTE_ADDRESS_ " - .\n"                                                          \
     ".popsection\n"                                                                               \
     ".endif\n"                                                                                    \
-    ".reloc ., BFD_RELOC_NONE, perf_layout_note_v1_\n"
+    ".reloc ., BFD_RELOC_NONE, " PERF_LAYOUT_SYMBOL_ "\n"
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
@@ -19669,7 +19678,8 @@ typedef struct perf_works_ {
     perf_source_     source;
 } perf_works_;
 
-extern PERF_WEAK_ perf_works_ perf_works_v1_;
+extern PERF_WEAK_ perf_works_ perf_works_v1_
+    __asm__(PERF_SYM_("perf_works_" PERF_STR_(PERF_VERSION)));
 PERF_WEAK_ perf_works_ perf_works_v1_;
 
 extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))

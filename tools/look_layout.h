@@ -94,7 +94,7 @@ PERF_FN void look_notes_of(look_target *t, look_program *p, uint64_t at, const c
         body = ((uint64_t)h.n_descsz + 3) & ~(uint64_t)3;
         if (name > bytes - i - sizeof h || body > bytes - i - sizeof h - name)
             return;
-        if (h.n_namesz == 7 && h.n_descsz == 8 && !memcmp(notes + i + sizeof h, "perf.h", 7)) {
+        if (h.n_namesz == 7 && h.n_descsz >= 8 && !memcmp(notes + i + sizeof h, "perf.h", 7)) {
             uint64_t where = at + i + sizeof h + name;
             memcpy(&distance, notes + i + sizeof h + name, sizeof distance);
             if (h.n_type == LOOK_NOTE_ANCHOR && p->anchors < LOOK_IMAGES)

@@ -588,7 +588,7 @@ NO_MESSAGE = re.compile(r"""
     | Histogram[ ]log[ ]format|^\(seconds[ ]since|TotalCount|^Median[ ]time|^Time[ ]between
     | ^Last[ ]value[ ]given|p95[ ]+p99|lag[ ]+max[ ]lag|^memory[ ]phase|memory[ ]phase[ ]+GPU|^counter[ ]
     | ^of[ ]total|^name[ ]+before|up[ ]to[ ]+count|^benchmark[ ]+median|stream[ ]per[ ]thread
-    | O\([a-z ]+\)|comdat|popsection|^total[ ]self|^thread[ ]ran[ ]no|^PROGRAM[ ]--save|\\[rb]|\\\\|const[ ]node
+    | O\([a-z ]+\)|comdat|popsection|\.long[ ]|^total[ ]self|^thread[ ]ran[ ]no|^PROGRAM[ ]--save|\\[rb]|\\\\|const[ ]node
     | ^\(perf\.h[ ]writes|hardware[ ]slow-down|clock[ ]moved[ ]by|^no[ ]more[ ]than$|optimised[ ]for[ ]size
     | ^threads[ ]+an[ ]iteration
     | ^--[a-z-]+[ ]needs[ ]                                     # an option says itself what it needs

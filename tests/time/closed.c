@@ -1,10 +1,12 @@
 /* Loads a.so and closes it; only then does this program use perf.h itself.  The report has what the
  * loops of a.so said, and the rate of the clock is known since a.so began.  With the argument
- * "clock" a.so and b.so have a clock of their own, which a.so brought.                             */
+ * "clock" a.so and b.so have a clock of their own, which a.so brought; with "releases" a.so and
+ * other.so have headers of two releases, as have the two parts of both.so.                        */
 #include "rows.h"
 #include <dlfcn.h>
 
 typedef int (*run_fn)(int);
+typedef int (*seen_fn)(const char *);
 
 static void *load(const char *path)
 {
@@ -31,7 +33,7 @@ static void clock_of_another(void)
 static void loops_of_another(void)
 {
     static const char *const said[] = {
-        "a/b in a: INCONCLUSIVE: ", "race in a, 1: ", "race in a, 2: ", "body of in a is wrong",
+        "a/b in a: ", " pairs; ", "race in a, 1: ", "race in a, 2: ", "body of in a is wrong",
         "opts.min_pairs is below zero or no number"};
     void  *a = load("./a.so");
     char  *text;
@@ -47,10 +49,35 @@ static void loops_of_another(void)
     free(text);
 }
 
+/* Two modules know of themselves only. */
+static void apart(void *one, const char *run_one, const char *seen_one, void *other, const char *run_other,
+                  const char *seen_other)
+{
+    seen_fn seen = (seen_fn)dlsym(one, seen_one), seen2 = (seen_fn)dlsym(other, seen_other);
+
+    CHECK(((run_fn)dlsym(one, run_one))(10) && ((run_fn)dlsym(other, run_other))(20), "run");
+    CHECK(seen("\"in a\"") && !seen("\"in other\""), "%s", seen_one);
+    CHECK(seen2("\"in other\"") && !seen2("\"in a\""), "%s", seen_other);
+}
+
+static void releases(void)
+{
+    void *a = load("./a.so"), *other = load("./other.so"), *both = load("./both.so");
+
+    apart(a, "run", "seen", other, "run", "seen");
+    apart(both, "run", "seen", both, "run2", "seen2");
+    CHECK(((run_fn)dlsym(other, "loops"))(10), "loops");
+    CHECK(row_of("in a", "scope").calls == 20, "%.0f", row_of("in a", "scope").calls);
+    CHECK(row_of("in other", "scope").calls == 0, "another registry");
+    dlclose(other);
+    CHECK(((run_fn)dlsym(both, "run2"))(1), "run");
+}
+
 int main(int argc, char **argv)
 {
-    (void)argv;
-    if (argc > 1)
+    if (argc > 1 && !strcmp(argv[1], "releases"))
+        releases();
+    else if (argc > 1)
         clock_of_another();
     else
         loops_of_another();

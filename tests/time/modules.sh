@@ -37,6 +37,17 @@ program gcc -O0
 module a gcc -O2
 try closed.c gcc -O2 -I"$root" -I"$root/tests" "$here/closed.c" -o closed -ldl
 try "loops of a closed module" ./closed
+mkdir other
+for header in "$root"/perf*.h; do           # another release: what threads and the process keep is longer
+    sed -e 's/^#define PERF_VERSION .*/#define PERF_VERSION 9999/' \
+        -e 's/^    perf_cell_ \*\*seen; .*/    uint64_t other_release[9];\n&/' \
+        -e 's/^    uint64_t        ring_events;/    uint64_t other_release[3];\n&/' "$header" >"other/${header##*/}"
+done
+try 'it differs' test "$(cat other/*.h | grep -c 'other_release\|VERSION 9999')" = 3
+try other.so gcc -O1 -fPIC -shared -Iother -DNAME='"in other"' "$here/module.c" -o other.so
+try other.o gcc -O1 -fPIC -c -Iother -Drun=run2 -Dseen=seen2 -Dloops=loops2 -DNAME='"in other"' "$here/module.c" -o other.o
+try both.so gcc -O1 -fPIC -shared -I"$root" -DNAME='"in a"' "$here/module.c" other.o -o both.so
+try 'two releases' ./closed releases
 module a gcc '-O2 -DOWN_CLOCK'
 module b clang '-O2 -DOWN_CLOCK'
 try "clock of a closed module" ./closed clock
