@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """What a scope costs in real programs: every function of Lua and of zopfli, and 16 hot ones of SQLite, become one.
 
-    bench/real.py [--rounds N] [--keep FOLDER] [lua] [zopfli] [sqlite]
+    bench/real.py [--layouts N] [--rounds N] [--beside NAME=FOLDER] [--keep FOLDER] [lua] [zopfli] [sqlite]
 
 Fetches their Debian sources (apt-get source, with a source list of its own), puts a line at the
 beginning of every function, and builds each program with gcc -O2: without (bare), with a count of
 calls, with two readings of the counter that are subtracted and summed (pair), with PERF_SCOPE
-(perf).  The runs take turns; a line says scopes a run, processor time of each build (median), what a scope adds in pairs
-((perf - bare) / (pair - bare), with the range of the middle half of the rounds), and the instructions
-that callgrind counts for one scope on a shorter run.
+(perf), and with that of the headers in another folder (--beside).  Where the linker puts the functions
+alone moves a time by up to .3 pairs, so each build is linked in several orders of its objects, the same
+for all builds.  In each order the runs take turns at random, and a scope adds (perf - bare) / (pair -
+bare) pairs, of the least times.  A line says scopes a run, processor time of each build (median), the
+median of these pairs over the orders, with the least and the most, and the instructions that callgrind
+counts for one scope on a shorter run.
 Needs: Debian or Ubuntu with dpkg-dev, gcc and valgrind; for SQLite make and tclsh, too.
 """
 import argparse
 import pathlib
+import random
 import re
 import resource
 import statistics
@@ -116,7 +120,8 @@ def instrument(text, only):
     return HEAD + FUNCTION.sub(begin, text)
 
 
-def build(program, folder, place):
+def compiled(program, folder, place, roots):
+    """{build: its objects}; `roots`: where the headers of a build with scopes are."""
     p = PROGRAMS[program]
     sources = []
     if "prepare" in p and not (folder / p["sources"][0]).exists():
@@ -130,9 +135,20 @@ def build(program, folder, place):
             sources.append(made)
     (place / "lua5.4-deb-multiarch.h").write_text('#define DEB_HOST_MULTIARCH "here"\n', encoding="utf-8")
     (place / "tail.c").write_text(TAIL, encoding="utf-8")
-    for kind in ["BARE", "COUNT", "PAIR", "PERF"]:
-        subprocess.run(["gcc", "-O2", "-w", f"-I{ROOT}", f"-I{place}", f"-I{folder}", f"-DREAL_{kind}", *p["cflags"], *map(str, sources),
-                        str(place / "tail.c"), "-o", str(place / f"{program}_{kind}"), *p["ldflags"]], check=True)
+    objects = {}
+    for kind in ["BARE", "COUNT", "PAIR", *roots]:
+        objects[kind] = [place / f"{kind}_{source.stem}.o" for source in [*sources, place / "tail.c"]]
+        for source, made in zip([*sources, place / "tail.c"], objects[kind]):
+            subprocess.run(["gcc", "-O2", "-w", "-c", f"-I{roots.get(kind, ROOT)}", f"-I{place}", f"-I{folder}",
+                            f"-DREAL_{'PERF' if kind in roots else kind}", *p["cflags"], str(source), "-o", str(made)],
+                           check=True)
+    return objects
+
+
+def link(program, place, objects, order):
+    for kind, files in objects.items():
+        subprocess.run(["gcc", *(str(files[i]) for i in order), "-o", str(place / f"{program}_{kind}"),
+                        *PROGRAMS[program]["ldflags"]], check=True)
 
 
 def command(program, place, size):
@@ -167,9 +183,54 @@ def scopes(program, place, size):
     return int(re.search(r"scopes (\d+)", run(program, "COUNT", place, size)[1]).group(1))
 
 
+def measure(program, place, objects, layouts, rounds, size):
+    """{build: its times}, {build: the pairs of each layout}"""
+    time = {kind: [] for kind in objects if kind != "COUNT"}
+    pairs = {kind: [] for kind in time if kind not in ("BARE", "PAIR")}
+    chance = random.Random(program)                     # the same layouts each time
+    order = list(range(len(objects["BARE"])))
+    for _ in range(layouts):
+        chance.shuffle(order)
+        link(program, place, objects, order)
+        here = {kind: [] for kind in time}
+        for _ in range(rounds):
+            for kind in chance.sample(list(here), len(here)):
+                here[kind].append(run(program, kind, place, size)[0])
+        bare, pair = min(here["BARE"]), min(here["PAIR"])
+        for kind, seconds in here.items():
+            time[kind] += seconds
+            if kind in pairs:
+                pairs[kind].append((min(seconds) - bare) / (pair - bare))
+    return time, pairs
+
+
+def report(program, args, place):
+    roots = {"PERF": ROOT}
+    if args.beside:
+        name, _, root = args.beside.partition("=")
+        roots[name] = pathlib.Path(root).resolve()
+    objects = compiled(program, fetch(PROGRAMS[program]["package"], place), place, roots)
+    link(program, place, objects, range(len(objects["BARE"])))
+    few, many = {"lua": (50, 300), "zopfli": (8, 100), "sqlite": (10, 600)}[program]
+    per = [scopes(program, place, size) for size in (few, 2 * few)]
+    cost = {kind: instructions(program, kind, place, 2 * few) - instructions(program, kind, place, few)
+            for kind in objects if kind != "COUNT"}
+    count = scopes(program, place, many)
+    time, pairs = measure(program, place, objects, args.layouts, args.rounds, many)
+    for kind, ratios in pairs.items():
+        print(f"{program if kind == 'PERF' else program + ', ' + kind}: {count} scopes;"
+              f" {statistics.median(time['BARE']):.2f} s bare, {statistics.median(time['PAIR']):.2f} s with pairs,"
+              f" {statistics.median(time[kind]):.2f} s with scopes; {statistics.median(ratios):.2f} pairs a scope"
+              f" [{min(ratios):.2f}, {max(ratios):.2f}];"
+              f" {(cost[kind] - cost['BARE']) / (per[1] - per[0]):.1f} instructions a scope,"
+              f" {(cost['PAIR'] - cost['BARE']) / (per[1] - per[0]):.1f} a pair", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--layouts", type=int, default=5, help="orders of the objects")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each build in each order")
+    parser.add_argument("--beside", metavar="NAME=FOLDER", help="headers in another folder, in the same runs")
     parser.add_argument("--keep", metavar="FOLDER", help="work there, and leave it")
     parser.add_argument("program", nargs="*", help=" or ".join(PROGRAMS))
     args = parser.parse_args()
@@ -179,23 +240,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="perfh.") as folder:
             place = pathlib.Path(args.keep or folder) / program
             place.mkdir(parents=True, exist_ok=True)
-            build(program, fetch(PROGRAMS[program]["package"], place), place)
-            few, many = {"lua": (50, 1200), "zopfli": (8, 100), "sqlite": (10, 600)}[program]
-            per = [scopes(program, place, size) for size in (few, 2 * few)]
-            cost = {k: instructions(program, k, place, 2 * few) - instructions(program, k, place, few)
-                    for k in ("BARE", "PAIR", "PERF")}
-            count = scopes(program, place, many)
-            time = {k: [] for k in cost}
-            for _ in range(args.rounds):
-                for k, seconds in time.items():
-                    seconds.append(run(program, k, place, many)[0])
-            ratio = sorted((f - b) / (p - b) for b, p, f in zip(time["BARE"], time["PAIR"], time["PERF"]) if p > b)
-            bare, pair, perf = (statistics.median(time[k]) for k in ("BARE", "PAIR", "PERF"))
-            print(f"{program}: {count} scopes; {bare:.2f} s bare, {pair:.2f} s with pairs, {perf:.2f} s with scopes;"
-                  f" {statistics.median(ratio):.2f} pairs a scope"
-                  f" [{ratio[len(ratio) // 4]:.2f}, {ratio[-1 - len(ratio) // 4]:.2f}];"
-                  f" {(cost['PERF'] - cost['BARE']) / (per[1] - per[0]):.1f} instructions a scope,"
-                  f" {(cost['PAIR'] - cost['BARE']) / (per[1] - per[0]):.1f} a pair")
+            report(program, args, place)
 
 
 if __name__ == "__main__":
