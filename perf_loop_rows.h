@@ -339,7 +339,8 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
     perf_put_parts_(o, r.part, r.parts);
     if (perf_put_values_(o, loop, 0))
         perf_put_char_(o, '\n');
-    if (r.control_failed || perf_control_differs_(ratio, r.control_ratio)) {
+    if (r.control_ratio > 0.0 &&
+        (r.control_failed || perf_control_differs_(ratio, r.control_ratio))) {
         perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
         perf_put_number_(o, ", and ", r.control_ratio, 4);
         perf_put_(o, " after longer leads\n");

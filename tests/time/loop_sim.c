@@ -276,6 +276,25 @@ static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double no
     return perf_ab_end(&ab);
 }
 
+/* A loop that ended before any pair had longer leads has no ratio of them: none is printed. */
+static void no_ratio_of_leads(void)
+{
+    static char    text[1 << 19];
+    perf_ab_opts   o = PERF_ZERO;
+    perf_ab_result r;
+    int            i, seen = 0;
+
+    perf_reset();
+    for (i = 0; i < 400; i++) {
+        o.max_seconds = 1e-6 * (14 + i % 40);
+        r = ab_of(&o, 1000.0, 500.0, 0.0);
+        seen += r.control_failed && !(r.control_ratio > 0.0);
+    }
+    CHECK(perf_report_text(text, sizeof text, NULL) < sizeof text, "room");
+    CHECK(seen, "withheld without such a pair");
+    CHECK(!strstr(text, "and 0.0000 after longer leads"), "%d of them", seen);
+}
+
 /* A control can only have withheld what was decided. */
 static void nothing_withheld(void)
 {
@@ -1761,6 +1780,7 @@ int main(int argc, char **argv)
     left_early();
     shapes(part);
     nothing_withheld();
+    no_ratio_of_leads();
     clocks();
     coarse_clock();
     rising_clock();
