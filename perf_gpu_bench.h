@@ -598,7 +598,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         if (n)
             s->r.quantum_ns = x[0];
     }
-    s->state->timer.tick_ns = s->r.quantum_ns;
+    s->state->timer.tick_ns = s->state->loop.step_ns = s->r.quantum_ns;
     return 1;
 }
 
@@ -1763,6 +1763,7 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
         return;
     h->result = s->state->result;
     h->loop.note = s->note;
+    h->loop.step_ns = s->state->loop.step_ns;
     h->arm = s->state->arm;
     perf_loop_done_(h, &h->result);
 }

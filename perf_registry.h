@@ -163,6 +163,7 @@ typedef struct perf_loop_ {
     char               counter[PERF_COUNTERS_ + 1][40]; /* names of perf_bench_counter, "" ends   */
                                                         /* them                                   */
     double             value[PERF_COUNTERS_];
+    double             step_ns;         /* of the clock that timed it; 0: of the host's           */
 } perf_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */

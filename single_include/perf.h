@@ -4675,6 +4675,7 @@ typedef struct perf_loop_ {
     char               counter[PERF_COUNTERS_ + 1][40]; /* names of perf_bench_counter, "" ends   */
                                                         /* them                                   */
     double             value[PERF_COUNTERS_];
+    double             step_ns;         /* of the clock that timed it; 0: of the host's           */
 } perf_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
@@ -22225,10 +22226,12 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_writer_ *json, const char *design, per
 
 /* The step of the clock in ns an iteration, if known.  Processor time is in whole ns. */
 PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving,
-                                  perf_decides decides, uint64_t batch)
+                                  const perf_loop_ *own, perf_decides decides, uint64_t batch)
 {
     double step = saving->step_ns;
 
+    if (own && own->step_ns > 0.0)
+        step = own->step_ns;
     if (!(step > 0.0) || !batch)
         return;
     if (step < 1.0 && decides == PERF_DECIDES_CPU)
@@ -22296,7 +22299,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_writer_ *json, const perf_saving_ *
     perf_put_rate_(json, "gb_per_s", result->gb_per_s);
     perf_put_rate_(json, "items_per_s", result->items_per_s);
     perf_put_rate_(json, "gflop_per_s", result->gflop_per_s);
-    perf_put_step_(json, saving, result->decides, result->batch);
+    perf_put_step_(json, saving, loop->own, result->decides, result->batch);
     perf_put_decides_(json, result->decides, result->cpu.count);
     if (result->time.count)
         perf_put_summary_(json, "summary", perf_saved_summary_(loop, 0));
@@ -22357,7 +22360,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
         perf_put_verdict_json_(json, "verdict_of_rule_2", &result->part[1]);
     }
     perf_put_loop_numbers_(json, loop->own);
-    perf_put_step_(json, saving, result->decides, batch);
+    perf_put_step_(json, saving, loop->own, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
         perf_put_summary_(json, "summary_baseline", perf_saved_summary_(loop, 0));

@@ -1058,6 +1058,7 @@ static void test_results(void)
     size_t      n;
     FILE       *f;
 
+    perf_reset();
     (void)compare(20000, 10000, 0.05, 0, &used);
     f = tmpfile();
     n = 0;
@@ -1070,6 +1071,7 @@ static void test_results(void)
         fclose(f);
     CHECK(n && n < sizeof text - 1 && strstr(text, "\"compare\"") && strstr(text, "\"pairs\""), "%lu: %.2000s",
           (unsigned long)n, text);
+    CHECK(strstr(text, "\"step\":32,"), "the step of the events, not of the host's clock: %.2000s", text);
 }
 
 /* ---- what stands beside a loop, and what the host does to it ---- */

@@ -124,6 +124,7 @@ static void test_sweep(void)
         snprintf(name, sizeof name, "\"scale/%d\"", 4096 << i);
         at = strstr(text, name);
         CHECK(at && !strstr(at + 1, name), "once: %s", name);
+        CHECK(at && strstr(at, "\"step\":") && atof(strstr(at, "\"step\":") + 7) > 0.01, "%s: the step of the events", name);
         at = at ? strstr(at, "\"of its own\":7,\"joules\":") : NULL;
         CHECK(at && atof(at + 24) > 0, "%s: its numbers", name);
     }
