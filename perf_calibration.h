@@ -45,7 +45,8 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_spent_since_  use of the process, of a thread                                           */
+ *   perf_spent_since_  use of the process, of a thread
+ *   perf_scope_ticks_, perf_scope_tick_ns_  time of scopes                                       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -268,6 +269,24 @@ PERF_FN perf_clock_info perf_clock(void)
     if (r)
         c.warnings |= PERF_GET_(&r->warnings);
     return c;
+}
+
+/* What the scopes are timed with when the counter will not do. */
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+{
+    if (!r->clock)
+        return perf_ticks();
+    if (r->custom)
+        return r->custom();
+    return perf_now();
+}
+
+/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
+PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
+{
+    if (r && r->clock)
+        return 1.0;
+    return perf_ticks_to_ns(1);
 }
 
 /* ---- what the process, or a thread, has used ---- */

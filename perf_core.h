@@ -16,7 +16,7 @@
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
- *   perf_buckets_, perf_halves_, PERF_LATE_  durations of a cell, how many are counted later
+ *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
@@ -104,10 +104,10 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 /* What one thread knows about one name under one caller: a node of its call tree.  A name that is
  * open already folds into the cell that is open, so recursion stays shallow.  Only the owner
  * writes; the first 64 bytes are all that a call touches.  `low` and `span` bound the durations
- * seen, as far as they are 1 .. 2^32 - 1; anything outside takes the cold path, so one unsigned
- * compare proves the bucket valid and keeps both extremes exact.  No two sums are neighbours: gcc
- * and clang would update the pair as a vector, and the next scope would wait for the store (8.9
- * instead of 1.9 cycles).
+ * seen, as far as they have a counter and are no long ones; all others take the cold path, so one
+ * unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
+ * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
+ * the store (8.9 instead of 1.9 cycles).
  * Self time is sum - inside - within, the total without recursive calls sum - again.             */
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
@@ -158,15 +158,16 @@ typedef struct perf_halves_ {
     uint32_t             index, halves;
 } perf_halves_;
 
-/* Counters of a cell, as many as its durations need.  A block that is outgrown serves another cell
- * of its thread later, so readers look again whose it is; `room` stays.                          */
+/* Counters of a cell, for the durations that are frequent; the others are far from those, and few,
+ * so each index has an entry in one more block.  An index has a counter or an entry, and a counter
+ * says all of it.  A block that is outgrown stays as it is, for those who read it.               */
 typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
-    struct perf_buckets_ *spare;        /* the next block that no cell has                        */
+    struct perf_buckets_ *rare; /* the block of entries: this one where `room` is 0               */
     perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
-    uint32_t n[1];              /* [room]                                                         */
+    uint32_t n[1];              /* [room], or entries: [PERF_RARE_]                               */
 } perf_buckets_;
-#define PERF_BLOCK_SIZES_ 28    /* see perf_block_size_                                           */
+enum { PERF_RARE_ = 10 };       /* entries: index : 16, durations : 16; 0: a free one             */
 
 typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */
@@ -271,7 +272,6 @@ typedef struct perf_recorder_ {
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
-    perf_buckets_ *spare[PERF_BLOCK_SIZES_];    /* outgrown blocks, by size                       */
     void        *worker;                        /* its counters, of perf_counters.h; NULL: none   */
 } perf_recorder_;
 

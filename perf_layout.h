@@ -19,7 +19,7 @@ PERF_BEGIN_DECLS
 
 #if PERF_ONE_CORE_
 #define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
-#define PERF_LAYOUT_VERSION_ 2
+#define PERF_LAYOUT_VERSION_ 3
 #if defined(__aarch64__)
 #define PERF_NOTE_ADDRESS_  "%0"
 #define PERF_NOTE_OPERAND_(object) "S"(object)
@@ -58,9 +58,9 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Version 2: counters have 32 bits, see perf_halves_sum_.  Of a process
- * that runs, a cell's counters are its own if it has the same `count` and `buckets` after they were
- * read: an outgrown block serves another cell later.
+ * that is gone becomes ~0.  Version 3: counters have 32 bits, see perf_halves_sum_, and rare
+ * durations entries.  Of a process that runs, what was read of a cell is right if the cell has the
+ * same `count` and `buckets` afterwards.
  * Writable, as core files leave out the pages that nobody can write.                             */
 PERF_COLD_FN_ void perf_layout_note_(void)
 {
@@ -116,6 +116,7 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
         __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
         __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
+        __builtin_offsetof(perf_buckets_, rare), PERF_RARE_,
         PERF_LAYOUT_WORD_};
 
     __asm__ __volatile__(PERF_LAYOUT_TEXT_ : : PERF_NOTE_OPERAND_(layout));

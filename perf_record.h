@@ -44,18 +44,14 @@ PERF_FN perf_status perf_error(void);
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
- *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
+ *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
- *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
  *   perf_ring_dropped_  events that are gone
- *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
- *   perf_member_ours_  a child of this process
- *   perf_image_pin_  is never unloaded
+ *   perf_losses_sum_  what is missing from the numbers
  *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
@@ -88,24 +84,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
 }
-
-#if PERF_NOTES_
-extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
-    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
-
-/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
- * nothing is ever unloaded, and the program itself cannot be opened.                             */
-PERF_COLD_FN_ void perf_image_pin_(void)
-{
-    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
-
-    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
-        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
-        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
-}
-#else
-#define perf_image_pin_() PERF_CAST_(void, 0)
-#endif
 
 /* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
 
@@ -268,11 +246,6 @@ PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
     t->pooled += bytes;
     perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
     return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
-}
-
-PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
-{
-    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
 /* Sets bits of a word that any thread may write, with or without the lock. */
@@ -498,24 +471,6 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
     return r;
 }
 
-/* What the scopes are timed with when the counter will not do. */
-PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
-{
-    if (!r->clock)
-        return perf_ticks();
-    if (r->custom)
-        return r->custom();
-    return perf_now();
-}
-
-/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
-PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
-{
-    if (r && r->clock)
-        return 1.0;
-    return perf_ticks_to_ns(1);
-}
-
 /* ---- names ---- */
 
 /* Room for twice the names; the old tables stay, readers may be in them. */
@@ -656,7 +611,8 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
-#define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
+#define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
+#define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
 PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
 {
@@ -684,6 +640,8 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
     perf_halves_clear_(c->buckets);
     for (i = 0; i < c->buckets->room; i++)
         PERF_REL_(&c->buckets->n[i], 0u);
+    for (i = 0; i < PERF_RARE_; i++)
+        PERF_REL_(&c->buckets->rare->n[i], 0u);
     perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
 }
 
@@ -762,12 +720,7 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
 }
 
-/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
-enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
-typedef struct perf_losses_ {
-    uint64_t n[PERF_LOSS_ALL_];
-} perf_losses_;
-
+/* What is missing from the numbers of all threads, and of the process. */
 PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 {
     perf_losses_    l = PERF_ZERO;
@@ -833,15 +786,6 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
     if (t->ring_limit)
         perf_ring_set_(r, t);
-}
-
-/* Scopes that are open in a thread, with recursive calls. */
-PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
-{
-    uint64_t          extra = PERF_GET_(&t->extra);
-    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
-
-    return open->depth + PERF_CAST_(uint32_t, extra);
 }
 
 /* So many more recursive calls are open. */
@@ -1207,88 +1151,91 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     s->rec = t;
     c->again_open++;
     perf_deeper_(t, 1);
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->span, UINT64_C(0));
+    PERF_SET_(&c->low, c->low | PERF_CLOSED_);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
-/* Blocks of counters have 1 to 8 times 64 bytes, then four sizes an octave.  Rounds `units` of 64
- * bytes up and returns the number of that size.                                                  */
-PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
-{
-    uint32_t octave = 0, steps;
-
-    while (*units > UINT32_C(8) << octave)
-        octave++;
-    steps = (*units + (UINT32_C(1) << octave) - 1) >> octave;
-    *units = steps << octave;
-    return steps - 1 + 4 * octave;
-}
-
-#define PERF_BLOCK_HEAD_  6             /* counters that its header takes the place of            */
+#define PERF_BLOCK_HEAD_     6          /* counters that its header takes the place of            */
 #define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
 
-/* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
- * Whoever still reads the former sees a change no later than that it has another owner: hence the
- * stores with release.                                                                           */
-PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
+/* A block of at least so many counters, all 0; 0: one of entries. */
+PERF_COLD_FN_ perf_buckets_ *perf_buckets_make_(perf_recorder_ *t, uint32_t counters)
 {
-    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1, i;
-    uint32_t       size = perf_block_size_(&units);
-    perf_buckets_ *b = t->spare[size];
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1;
+    perf_buckets_ *b = PERF_CAST_(perf_buckets_ *,
+                                  perf_room_(t, 64 * PERF_CAST_(size_t, units)));
 
-    if (!b) {
-        b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
-        if (b)
-            b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
-        return b;
-    }
-    t->spare[size] = b->spare;
-    for (i = 0; i < b->room; i++)
-        PERF_REL_(&b->n[i], 0u);
+    if (b && counters)
+        b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
     return b;
-}
-
-PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
-{
-    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / PERF_BLOCK_COUNTERS_;
-    uint32_t size = perf_block_size_(&units);
-
-    b->spare = t->spare[size];
-    t->spare[size] = b;
-}
-
-/* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
- * its thread holds the address of a late one, that count goes to the old block: calls and sums
- * have it, percentiles do not, or those of the cell that has the block then.                     */
-PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
-{
-    perf_buckets_ *old = c->buckets;
-    uint32_t      *to;
-    uintptr_t      at;
-    uint32_t       i;
-
-    PERF_REL_(&b->halves, old ? old->halves : PERF_NULL_);
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
-    to = &b->n[old ? old->first - b->first : 0];
-    for (i = 0; old && i < PERF_LATE_; i++) {
-        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
-        if (at < old->room)
-            PERF_SET_(&t->late[i], &to[at]);
-    }
-    for (i = 0; old && i < old->room; i++)      /* a signal handler may count late ones meanwhile */
-        PERF_ADD_(to[i], old->n[i]);
-    PERF_REL_(&c->buckets, b);
-    if (old)
-        perf_buckets_give_(t, old);
 }
 
 /* Is there a counter for this index? */
 PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
 {
     return b && index - b->first < b->room;
+}
+
+/* The entry of an index, 0: a free one; NULL: there is none. */
+PERF_COLD_FN_ uint32_t *perf_rare_at_(const perf_buckets_ *b, uint32_t index)
+{
+    uint32_t i;
+
+    for (i = 0; i < PERF_RARE_; i++)
+        if (PERF_GET_(&b->rare->n[i]) >> 16 == index)
+            return &b->rare->n[i];
+    return PERF_NULL_;
+}
+
+/* Widens a range of indexes up to the entries within an octave of it. */
+PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint32_t *to)
+{
+    const uint32_t octave = UINT32_C(1) << PERF_CELL_BITS_;
+    uint32_t       i, turn, index;
+
+    for (turn = 0; turn < PERF_RARE_; turn++)   /* one may bring the next one near                */
+        for (i = 0; i < PERF_RARE_; i++) {
+            index = PERF_GET_(&b->rare->n[i]) >> 16;
+            if (index && index < *from && *from - index <= octave)
+                *from = index;
+            else if (index >= *to && index - *to < octave)
+                *to = index + 1;
+        }
+}
+
+/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
+ * does it as its thread holds the address of a late one, that count goes to the old block: calls
+ * and sums have it, percentiles do not.                                                          */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+{
+    perf_buckets_ *old = c->buckets;
+    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
+    uintptr_t      at;
+    uint32_t       i, entry[PERF_RARE_];
+
+    PERF_REL_(&b->rare, old->rare);
+    PERF_REL_(&b->halves, old->halves);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
+    for (i = 0; i < PERF_LATE_; i++) {
+        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
+        if (at < old->room)
+            PERF_SET_(&t->late[i], &to[at]);
+    }
+    for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
+        PERF_ADD_(to[i], old->n[i]);
+    for (i = 0; i < PERF_RARE_; i++) {
+        entry[i] = PERF_GET_(&rare[i]);
+        if (perf_buckets_have_(b, entry[i] >> 16))
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
+    }
+    PERF_REL_(&c->buckets, b);
+    for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
+        if (perf_buckets_have_(b, entry[i] >> 16)) {
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
+            PERF_REL_(&rare[i], 0u);
+        }
 }
 
 /* Remembers that a counter has come to the next half of its range, if it has. */
@@ -1339,28 +1286,78 @@ PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
     perf_grow_end_(t);
 }
 
-/* A counter for this index beside those there are; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+/* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
+ * both sides, so that blocks are seldom outgrown.                                                */
+PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
 {
+    perf_buckets_ *old = c->buckets, *b;
     uint32_t       from = index, to = index + 1;
-    perf_buckets_ *old, *b;
 
-    if (perf_buckets_have_(c->buckets, index))
-        return 1;
-    if (!perf_grow_begin_(t))
-        return 0;
-    old = c->buckets;                           /* of a signal handler, maybe                     */
-    if (old && old->first < from)
+    if (old->room && old->first < from)
         from = old->first;
-    if (old && old->first + old->room > to)
+    if (old->room && old->first + old->room > to)
         to = old->first + old->room;
-    b = perf_buckets_take_(t, to - from);
+    perf_rare_near_(old, &from, &to);
+    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
     if (b) {
         PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
         perf_buckets_move_(t, c, b);
     }
-    perf_grow_end_(t);
     return b != PERF_NULL_;
+}
+
+/* Has this entry so many durations that they want a counter?  At most the square root of the calls
+ * come to an entry, so cold ends do not count in the long run.                                   */
+PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
+{
+    uint32_t n = entry & 0xffff;
+
+    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= c->count || n >> 15);
+}
+
+/* An entry for this index beside what there is, or a counter; 0: no memory. */
+PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
+    uint32_t      *entry, *empty;
+
+    if (!b) {
+        b = perf_buckets_make_(t, 0);
+        if (!b)
+            return 0;
+        b->rare = b;
+        b->first = index;
+        PERF_REL_(&c->buckets, b);
+    }
+    if (perf_buckets_have_(b, index))
+        return 1;
+    entry = perf_rare_at_(b, index);
+    empty = perf_rare_at_(b, 0);
+    if (!entry && empty) {
+        PERF_REL_(empty, index << 16);
+        return 1;
+    }
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
+}
+
+/* A place where this index is counted; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    const uint32_t *entry;
+    int             done;
+
+    if (perf_buckets_have_(c->buckets, index))
+        return 1;
+    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    if (!perf_grow_begin_(t))
+        return 0;
+    done = perf_rare_make_(t, c, index);
+    perf_grow_end_(t);
+    return done;
 }
 
 /* ---- sink ---- */
@@ -1383,21 +1380,6 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
 }
-
-PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
-{
-    perf_label_ l = {n->site.name, n, n->kind, type, bits};
-
-    return l;
-}
-
-/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
-#define PERF_SINK_(t, call)                                                                       \
-    if (!(t)->sinking) {                                                                          \
-        (t)->sinking = 1;                                                                         \
-        call;                                                                                     \
-        (t)->sinking = 0;                                                                         \
-    }
 
 /* A moment: counters and laps with a value, instants without. */
 PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
@@ -1436,19 +1418,34 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
 
-/* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
-PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
+/* The least duration whose bucket is `index` or above it; at least 1. */
+PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
 {
-    uint64_t low = perf_larger_(c->of.calls.min, 1);
-    uint64_t high = perf_smaller_(c->of.calls.max, PERF_LONG_);
+    double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
+    uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
 
-    if (low <= high && !c->held && !c->again_open) {
+    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
+}
+
+/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
+ * to be cold.                                                                                    */
+PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
+{
+    const perf_buckets_ *b = c->buckets;
+    uint64_t             low, high;
+
+    if (c->held || c->again_open)
+        return;
+    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
+    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
+    high = perf_smaller_(high, PERF_LONG_);
+    if (low <= high) {
         PERF_SET_(&c->low, low);
         PERF_SET_(&c->span, high - low);
     }
 }
 
-/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
+/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
@@ -1489,7 +1486,17 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
 /* Counts a duration in its bucket, at once. */
 PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)], 1);
+    const perf_buckets_ *b = c->buckets;
+    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
+    uint32_t            *rare;
+
+    if (perf_buckets_have_(b, index)) {
+        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
+    } else {
+        rare = perf_rare_at_(b, index);
+        if (rare)
+            PERF_ADD_(*rare, 1);
+    }
     if (PERF_UNLIKELY_(perf_late_step_(t)))
         perf_halves_look_(t);
 }
@@ -1577,12 +1584,15 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
     uint64_t        d = end - s->start, within;
 
     if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
-        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
-        d > c->of.calls.max || perf_late_step_(t))
+        s->start <= t->birth || d >= PERF_EVENT_MORE_ || d < c->of.calls.min ||
+        d > c->of.calls.max ||                  /* no call so far, or `buckets` is there          */
+        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d)) - c->buckets->first >= c->buckets->room ||
+        perf_late_step_(t))
         return 0;
     c->again_open--;
     perf_deeper_(t, ~UINT64_C(0));
-    perf_cell_window_(c);
+    if (!c->again_open && !c->held)
+        PERF_SET_(&c->low, c->low & ~PERF_CLOSED_);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
     within = perf_smaller_(within, d);
     PERF_ADD_(c->count, 1);
@@ -2315,16 +2325,6 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 #endif
 
 /* ---- forked children ---- */
-
-/* Is m a child of this process, or one of its children's? */
-PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
-{
-    const perf_member_ *p = m->parent;
-
-    while (p && p != r->member)
-        p = p->parent;
-    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
-}
 
 PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 {

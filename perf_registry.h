@@ -20,10 +20,13 @@
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
  *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
- *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
- */
+ *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children;
+ *       perf_member_ours_  one of this process
+ *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
+ *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
+ *   perf_image_pin_  is never unloaded                                                           */
 
-/* >>private: types ----------------------------------------------------------------------------- */
+/* >>private: types, and small functions of them ----------------------------------------------- */
 
 PERF_BEGIN_DECLS
 
@@ -143,7 +146,6 @@ typedef struct perf_family_ {
     perf_member_ *members;
 } perf_family_;
 
-
 #define PERF_COUNTERS_ 16       /* of one loop */
 /* A loop, finished or running, in the registry's list, newest first. */
 typedef struct perf_loop_ {
@@ -219,6 +221,69 @@ typedef struct perf_registry_ {
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
                                 /* PERF_ROCPROFILER; 4: a note says that scopes cannot count      */
 } perf_registry_;
+
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
+} perf_losses_;
+
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+{
+    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* Scopes that are open in a thread, with recursive calls. */
+PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
+{
+    uint64_t          extra = PERF_GET_(&t->extra);
+    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
+
+    return open->depth + PERF_CAST_(uint32_t, extra);
+}
+
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+{
+    perf_label_ l = {n->site.name, n, n->kind, type, bits};
+
+    return l;
+}
+
+/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
+#define PERF_SINK_(t, call)                                                                       \
+    if (!(t)->sinking) {                                                                          \
+        (t)->sinking = 1;                                                                         \
+        call;                                                                                     \
+        (t)->sinking = 0;                                                                         \
+    }
+
+/* Is m a child of this process, or one of its children's? */
+PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
+{
+    const perf_member_ *p = m->parent;
+
+    while (p && p != r->member)
+        p = p->parent;
+    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
+}
+
+#if PERF_NOTES_
+extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
+
+/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
+ * nothing is ever unloaded, and the program itself cannot be opened.                             */
+PERF_COLD_FN_ void perf_image_pin_(void)
+{
+    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
+
+    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
+        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
+        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
+}
+#else
+#define perf_image_pin_() PERF_CAST_(void, 0)
+#endif
 
 PERF_END_DECLS
 

@@ -76,23 +76,6 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c;
 }
 
-/* Which counters a cell has: those from `first` on; returns how many.  Its owner may move them, and
- * another cell use their block: then the cell has another one, and all is read again.            */
-PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
-{
-    perf_buckets_ *b;
-    uint32_t       room;
-
-    do {
-        b = PERF_ACQ_(&c->buckets);
-        if (!b)
-            return 0;
-        *first = PERF_ACQ_(&b->first);
-        room = b->room;
-    } while (PERF_ACQ_(&c->buckets) != b);
-    return room;
-}
-
 /* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
 PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
 {
@@ -101,13 +84,14 @@ PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
     return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
 }
 
-/* One of them, with what is still to be counted. */
+/* The durations of one index, with what is still to be counted.  All is read again if the owner has
+ * moved the counters meanwhile.                                                                  */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
 {
     perf_buckets_ *b;
     perf_halves_  *h;
     uint64_t       n;
-    uint32_t       i, k, halves;
+    uint32_t       i, k, halves, entry;
 
     do {
         b = PERF_ACQ_(&c->buckets);
@@ -119,6 +103,11 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
         n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
         for (k = 0; k < PERF_LATE_; k++)
             n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
+        for (k = 0; k < PERF_RARE_ && i >= b->room; k++) {
+            entry = PERF_ACQ_(&b->rare->n[k]);
+            if (entry >> 16 == index)
+                n = entry & 0xffff;
+        }
     } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
     return n;
 }
@@ -126,15 +115,26 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
 /* The number of a bucket becomes the bits of a double. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
-/* Adds the counters of a cell's durations. */
+/* Adds the counters of a cell's durations, and its entries. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
-    uint32_t first = 0, room = perf_cell_counters_(c, &first), i, at;
+    perf_buckets_ *b;
+    uint32_t       i, at, index[PERF_RARE_];
 
-    for (i = 0; i < room; i++) {
-        at = first + i - PERF_CELL_BIAS_;       /* slack may reach below the first                */
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        for (i = 0; b && i < PERF_RARE_; i++)
+            index[i] = PERF_ACQ_(&b->rare->n[i]) >> 16;
+    } while (PERF_ACQ_(&c->buckets) != b);
+    if (!b)
+        return;
+    for (i = 0; i < b->room + PERF_RARE_; i++) {
+        at = i < b->room ? b->first + i : index[i - b->room];
+        if (i >= b->room && at - b->first < b->room)
+            continue;                           /* it is moving there                             */
+        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(t, c, first + i);
+            sum->bucket[at] += perf_cell_counter_(t, c, at + PERF_CELL_BIAS_);
     }
 }
 

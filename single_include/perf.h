@@ -3462,7 +3462,7 @@ PERF_END_DECLS
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
- *   perf_buckets_, perf_halves_, PERF_LATE_  durations of a cell, how many are counted later
+ *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
  *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
@@ -3550,10 +3550,10 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 /* What one thread knows about one name under one caller: a node of its call tree.  A name that is
  * open already folds into the cell that is open, so recursion stays shallow.  Only the owner
  * writes; the first 64 bytes are all that a call touches.  `low` and `span` bound the durations
- * seen, as far as they are 1 .. 2^32 - 1; anything outside takes the cold path, so one unsigned
- * compare proves the bucket valid and keeps both extremes exact.  No two sums are neighbours: gcc
- * and clang would update the pair as a vector, and the next scope would wait for the store (8.9
- * instead of 1.9 cycles).
+ * seen, as far as they have a counter and are no long ones; all others take the cold path, so one
+ * unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
+ * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
+ * the store (8.9 instead of 1.9 cycles).
  * Self time is sum - inside - within, the total without recursive calls sum - again.             */
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
@@ -3604,15 +3604,16 @@ typedef struct perf_halves_ {
     uint32_t             index, halves;
 } perf_halves_;
 
-/* Counters of a cell, as many as its durations need.  A block that is outgrown serves another cell
- * of its thread later, so readers look again whose it is; `room` stays.                          */
+/* Counters of a cell, for the durations that are frequent; the others are far from those, and few,
+ * so each index has an entry in one more block.  An index has a counter or an entry, and a counter
+ * says all of it.  A block that is outgrown stays as it is, for those who read it.               */
 typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
-    struct perf_buckets_ *spare;        /* the next block that no cell has                        */
+    struct perf_buckets_ *rare; /* the block of entries: this one where `room` is 0               */
     perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
-    uint32_t n[1];              /* [room]                                                         */
+    uint32_t n[1];              /* [room], or entries: [PERF_RARE_]                               */
 } perf_buckets_;
-#define PERF_BLOCK_SIZES_ 28    /* see perf_block_size_                                           */
+enum { PERF_RARE_ = 10 };       /* entries: index : 16, durations : 16; 0: a free one             */
 
 typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */
@@ -3717,7 +3718,6 @@ typedef struct perf_recorder_ {
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
-    perf_buckets_ *spare[PERF_BLOCK_SIZES_];    /* outgrown blocks, by size                       */
     void        *worker;                        /* its counters, of perf_counters.h; NULL: none   */
 } perf_recorder_;
 
@@ -4532,10 +4532,13 @@ public:
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
  *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
- *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children
- */
+ *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children;
+ *       perf_member_ours_  one of this process
+ *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
+ *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
+ *   perf_image_pin_  is never unloaded                                                           */
 
-/* >>private: types ----------------------------------------------------------------------------- */
+/* >>private: types, and small functions of them ----------------------------------------------- */
 
 PERF_BEGIN_DECLS
 
@@ -4655,7 +4658,6 @@ typedef struct perf_family_ {
     perf_member_ *members;
 } perf_family_;
 
-
 #define PERF_COUNTERS_ 16       /* of one loop */
 /* A loop, finished or running, in the registry's list, newest first. */
 typedef struct perf_loop_ {
@@ -4731,6 +4733,69 @@ typedef struct perf_registry_ {
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
                                 /* PERF_ROCPROFILER; 4: a note says that scopes cannot count      */
 } perf_registry_;
+
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
+} perf_losses_;
+
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+{
+    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* Scopes that are open in a thread, with recursive calls. */
+PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
+{
+    uint64_t          extra = PERF_GET_(&t->extra);
+    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
+
+    return open->depth + PERF_CAST_(uint32_t, extra);
+}
+
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+{
+    perf_label_ l = {n->site.name, n, n->kind, type, bits};
+
+    return l;
+}
+
+/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
+#define PERF_SINK_(t, call)                                                                       \
+    if (!(t)->sinking) {                                                                          \
+        (t)->sinking = 1;                                                                         \
+        call;                                                                                     \
+        (t)->sinking = 0;                                                                         \
+    }
+
+/* Is m a child of this process, or one of its children's? */
+PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
+{
+    const perf_member_ *p = m->parent;
+
+    while (p && p != r->member)
+        p = p->parent;
+    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
+}
+
+#if PERF_NOTES_
+extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
+
+/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
+ * nothing is ever unloaded, and the program itself cannot be opened.                             */
+PERF_COLD_FN_ void perf_image_pin_(void)
+{
+    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
+
+    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
+        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
+        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
+}
+#else
+#define perf_image_pin_() PERF_CAST_(void, 0)
+#endif
 
 PERF_END_DECLS
 
@@ -9369,7 +9434,8 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_spent_since_  use of the process, of a thread                                           */
+ *   perf_spent_since_  use of the process, of a thread
+ *   perf_scope_ticks_, perf_scope_tick_ns_  time of scopes                                       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -9594,6 +9660,24 @@ PERF_FN perf_clock_info perf_clock(void)
     return c;
 }
 
+/* What the scopes are timed with when the counter will not do. */
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+{
+    if (!r->clock)
+        return perf_ticks();
+    if (r->custom)
+        return r->custom();
+    return perf_now();
+}
+
+/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
+PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
+{
+    if (r && r->clock)
+        return 1.0;
+    return perf_ticks_to_ns(1);
+}
+
 /* ---- what the process, or a thread, has used ---- */
 
 /* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
@@ -9647,7 +9731,7 @@ PERF_BEGIN_DECLS
 
 #if PERF_ONE_CORE_
 #define PERF_LAYOUT_WORD_    0x66726570     /* first and last in the table: "perf"                */
-#define PERF_LAYOUT_VERSION_ 2
+#define PERF_LAYOUT_VERSION_ 3
 #if defined(__aarch64__)
 #define PERF_NOTE_ADDRESS_  "%0"
 #define PERF_NOTE_OPERAND_(object) "S"(object)
@@ -9686,9 +9770,9 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Version 2: counters have 32 bits, see perf_halves_sum_.  Of a process
- * that runs, a cell's counters are its own if it has the same `count` and `buckets` after they were
- * read: an outgrown block serves another cell later.
+ * that is gone becomes ~0.  Version 3: counters have 32 bits, see perf_halves_sum_, and rare
+ * durations entries.  Of a process that runs, what was read of a cell is right if the cell has the
+ * same `count` and `buckets` afterwards.
  * Writable, as core files leave out the pages that nobody can write.                             */
 PERF_COLD_FN_ void perf_layout_note_(void)
 {
@@ -9744,6 +9828,7 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
         __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
         __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
+        __builtin_offsetof(perf_buckets_, rare), PERF_RARE_,
         PERF_LAYOUT_WORD_};
 
     __asm__ __volatile__(PERF_LAYOUT_TEXT_ : : PERF_NOTE_OPERAND_(layout));
@@ -9790,18 +9875,14 @@ PERF_FN perf_status perf_error(void);
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
- *   perf_recorder_get_  the caller's, NULL: none now; PERF_SINK_, perf_label_of_  tell the sink
+ *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
- *   perf_depth_  open scopes; perf_scope_ticks_, perf_scope_tick_ns_  time of scopes
  *   perf_ring_dropped_  events that are gone
- *   perf_losses_, perf_losses_sum_, PERF_LOSS_*_  what is missing from the numbers
- *   perf_member_ours_  a child of this process
- *   perf_image_pin_  is never unloaded
+ *   perf_losses_sum_  what is missing from the numbers
  *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
@@ -9834,24 +9915,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
 }
-
-#if PERF_NOTES_
-extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
-    PERF_ATTR_((__weak__));         /* as perf_dlopen_ */
-
-/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
- * nothing is ever unloaded, and the program itself cannot be opened.                             */
-PERF_COLD_FN_ void perf_image_pin_(void)
-{
-    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
-
-    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
-        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
-        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
-}
-#else
-#define perf_image_pin_() PERF_CAST_(void, 0)
-#endif
 
 /* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
 
@@ -10014,11 +10077,6 @@ PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
     t->pooled += bytes;
     perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
     return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
-}
-
-PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
-{
-    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
 /* Sets bits of a word that any thread may write, with or without the lock. */
@@ -10244,24 +10302,6 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
     return r;
 }
 
-/* What the scopes are timed with when the counter will not do. */
-PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
-{
-    if (!r->clock)
-        return perf_ticks();
-    if (r->custom)
-        return r->custom();
-    return perf_now();
-}
-
-/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
-PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
-{
-    if (r && r->clock)
-        return 1.0;
-    return perf_ticks_to_ns(1);
-}
-
 /* ---- names ---- */
 
 /* Room for twice the names; the old tables stay, readers may be in them. */
@@ -10402,7 +10442,8 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
-#define PERF_NO_LOW_ (UINT64_C(1) << 63)        /* with span 0 no duration passes the compare     */
+#define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
+#define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
 PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
 {
@@ -10430,6 +10471,8 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
     perf_halves_clear_(c->buckets);
     for (i = 0; i < c->buckets->room; i++)
         PERF_REL_(&c->buckets->n[i], 0u);
+    for (i = 0; i < PERF_RARE_; i++)
+        PERF_REL_(&c->buckets->rare->n[i], 0u);
     perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
 }
 
@@ -10508,12 +10551,7 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
 }
 
-/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
-enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
-typedef struct perf_losses_ {
-    uint64_t n[PERF_LOSS_ALL_];
-} perf_losses_;
-
+/* What is missing from the numbers of all threads, and of the process. */
 PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 {
     perf_losses_    l = PERF_ZERO;
@@ -10579,15 +10617,6 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
     if (t->ring_limit)
         perf_ring_set_(r, t);
-}
-
-/* Scopes that are open in a thread, with recursive calls. */
-PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
-{
-    uint64_t          extra = PERF_GET_(&t->extra);
-    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
-
-    return open->depth + PERF_CAST_(uint32_t, extra);
 }
 
 /* So many more recursive calls are open. */
@@ -10953,88 +10982,91 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     s->rec = t;
     c->again_open++;
     perf_deeper_(t, 1);
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->span, UINT64_C(0));
+    PERF_SET_(&c->low, c->low | PERF_CLOSED_);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 #define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
-/* Blocks of counters have 1 to 8 times 64 bytes, then four sizes an octave.  Rounds `units` of 64
- * bytes up and returns the number of that size.                                                  */
-PERF_COLD_FN_ uint32_t perf_block_size_(uint32_t *units)
-{
-    uint32_t octave = 0, steps;
-
-    while (*units > UINT32_C(8) << octave)
-        octave++;
-    steps = (*units + (UINT32_C(1) << octave) - 1) >> octave;
-    *units = steps << octave;
-    return steps - 1 + 4 * octave;
-}
-
-#define PERF_BLOCK_HEAD_  6             /* counters that its header takes the place of            */
+#define PERF_BLOCK_HEAD_     6          /* counters that its header takes the place of            */
 #define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
 
-/* A block of at least so many counters, all 0: one that another cell has outgrown, or fresh pages.
- * Whoever still reads the former sees a change no later than that it has another owner: hence the
- * stores with release.                                                                           */
-PERF_COLD_FN_ perf_buckets_ *perf_buckets_take_(perf_recorder_ *t, uint32_t counters)
+/* A block of at least so many counters, all 0; 0: one of entries. */
+PERF_COLD_FN_ perf_buckets_ *perf_buckets_make_(perf_recorder_ *t, uint32_t counters)
 {
-    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1, i;
-    uint32_t       size = perf_block_size_(&units);
-    perf_buckets_ *b = t->spare[size];
+    uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1;
+    perf_buckets_ *b = PERF_CAST_(perf_buckets_ *,
+                                  perf_room_(t, 64 * PERF_CAST_(size_t, units)));
 
-    if (!b) {
-        b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 64 * PERF_CAST_(size_t, units)));
-        if (b)
-            b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
-        return b;
-    }
-    t->spare[size] = b->spare;
-    for (i = 0; i < b->room; i++)
-        PERF_REL_(&b->n[i], 0u);
+    if (b && counters)
+        b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
     return b;
-}
-
-PERF_COLD_FN_ void perf_buckets_give_(perf_recorder_ *t, perf_buckets_ *b)
-{
-    uint32_t units = (b->room + PERF_BLOCK_HEAD_) / PERF_BLOCK_COUNTERS_;
-    uint32_t size = perf_block_size_(&units);
-
-    b->spare = t->spare[size];
-    t->spare[size] = b;
-}
-
-/* Moves the counters of a cell into a wider block `b`, late ones too.  Where a handler does it as
- * its thread holds the address of a late one, that count goes to the old block: calls and sums
- * have it, percentiles do not, or those of the cell that has the block then.                     */
-PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
-{
-    perf_buckets_ *old = c->buckets;
-    uint32_t      *to;
-    uintptr_t      at;
-    uint32_t       i;
-
-    PERF_REL_(&b->halves, old ? old->halves : PERF_NULL_);
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
-    to = &b->n[old ? old->first - b->first : 0];
-    for (i = 0; old && i < PERF_LATE_; i++) {
-        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
-        if (at < old->room)
-            PERF_SET_(&t->late[i], &to[at]);
-    }
-    for (i = 0; old && i < old->room; i++)      /* a signal handler may count late ones meanwhile */
-        PERF_ADD_(to[i], old->n[i]);
-    PERF_REL_(&c->buckets, b);
-    if (old)
-        perf_buckets_give_(t, old);
 }
 
 /* Is there a counter for this index? */
 PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
 {
     return b && index - b->first < b->room;
+}
+
+/* The entry of an index, 0: a free one; NULL: there is none. */
+PERF_COLD_FN_ uint32_t *perf_rare_at_(const perf_buckets_ *b, uint32_t index)
+{
+    uint32_t i;
+
+    for (i = 0; i < PERF_RARE_; i++)
+        if (PERF_GET_(&b->rare->n[i]) >> 16 == index)
+            return &b->rare->n[i];
+    return PERF_NULL_;
+}
+
+/* Widens a range of indexes up to the entries within an octave of it. */
+PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint32_t *to)
+{
+    const uint32_t octave = UINT32_C(1) << PERF_CELL_BITS_;
+    uint32_t       i, turn, index;
+
+    for (turn = 0; turn < PERF_RARE_; turn++)   /* one may bring the next one near                */
+        for (i = 0; i < PERF_RARE_; i++) {
+            index = PERF_GET_(&b->rare->n[i]) >> 16;
+            if (index && index < *from && *from - index <= octave)
+                *from = index;
+            else if (index >= *to && index - *to < octave)
+                *to = index + 1;
+        }
+}
+
+/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
+ * does it as its thread holds the address of a late one, that count goes to the old block: calls
+ * and sums have it, percentiles do not.                                                          */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+{
+    perf_buckets_ *old = c->buckets;
+    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
+    uintptr_t      at;
+    uint32_t       i, entry[PERF_RARE_];
+
+    PERF_REL_(&b->rare, old->rare);
+    PERF_REL_(&b->halves, old->halves);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
+    for (i = 0; i < PERF_LATE_; i++) {
+        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
+        if (at < old->room)
+            PERF_SET_(&t->late[i], &to[at]);
+    }
+    for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
+        PERF_ADD_(to[i], old->n[i]);
+    for (i = 0; i < PERF_RARE_; i++) {
+        entry[i] = PERF_GET_(&rare[i]);
+        if (perf_buckets_have_(b, entry[i] >> 16))
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
+    }
+    PERF_REL_(&c->buckets, b);
+    for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
+        if (perf_buckets_have_(b, entry[i] >> 16)) {
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
+            PERF_REL_(&rare[i], 0u);
+        }
 }
 
 /* Remembers that a counter has come to the next half of its range, if it has. */
@@ -11085,28 +11117,78 @@ PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
     perf_grow_end_(t);
 }
 
-/* A counter for this index beside those there are; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+/* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
+ * both sides, so that blocks are seldom outgrown.                                                */
+PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
 {
+    perf_buckets_ *old = c->buckets, *b;
     uint32_t       from = index, to = index + 1;
-    perf_buckets_ *old, *b;
 
-    if (perf_buckets_have_(c->buckets, index))
-        return 1;
-    if (!perf_grow_begin_(t))
-        return 0;
-    old = c->buckets;                           /* of a signal handler, maybe                     */
-    if (old && old->first < from)
+    if (old->room && old->first < from)
         from = old->first;
-    if (old && old->first + old->room > to)
+    if (old->room && old->first + old->room > to)
         to = old->first + old->room;
-    b = perf_buckets_take_(t, to - from);
+    perf_rare_near_(old, &from, &to);
+    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
     if (b) {
         PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
         perf_buckets_move_(t, c, b);
     }
-    perf_grow_end_(t);
     return b != PERF_NULL_;
+}
+
+/* Has this entry so many durations that they want a counter?  At most the square root of the calls
+ * come to an entry, so cold ends do not count in the long run.                                   */
+PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
+{
+    uint32_t n = entry & 0xffff;
+
+    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= c->count || n >> 15);
+}
+
+/* An entry for this index beside what there is, or a counter; 0: no memory. */
+PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
+    uint32_t      *entry, *empty;
+
+    if (!b) {
+        b = perf_buckets_make_(t, 0);
+        if (!b)
+            return 0;
+        b->rare = b;
+        b->first = index;
+        PERF_REL_(&c->buckets, b);
+    }
+    if (perf_buckets_have_(b, index))
+        return 1;
+    entry = perf_rare_at_(b, index);
+    empty = perf_rare_at_(b, 0);
+    if (!entry && empty) {
+        PERF_REL_(empty, index << 16);
+        return 1;
+    }
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
+}
+
+/* A place where this index is counted; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    const uint32_t *entry;
+    int             done;
+
+    if (perf_buckets_have_(c->buckets, index))
+        return 1;
+    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    if (!perf_grow_begin_(t))
+        return 0;
+    done = perf_rare_make_(t, c, index);
+    perf_grow_end_(t);
+    return done;
 }
 
 /* ---- sink ---- */
@@ -11129,21 +11211,6 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
 }
-
-PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
-{
-    perf_label_ l = {n->site.name, n, n->kind, type, bits};
-
-    return l;
-}
-
-/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
-#define PERF_SINK_(t, call)                                                                       \
-    if (!(t)->sinking) {                                                                          \
-        (t)->sinking = 1;                                                                         \
-        call;                                                                                     \
-        (t)->sinking = 0;                                                                         \
-    }
 
 /* A moment: counters and laps with a value, instants without. */
 PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
@@ -11182,19 +11249,34 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
 
-/* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
-PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
+/* The least duration whose bucket is `index` or above it; at least 1. */
+PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
 {
-    uint64_t low = perf_larger_(c->of.calls.min, 1);
-    uint64_t high = perf_smaller_(c->of.calls.max, PERF_LONG_);
+    double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
+    uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
 
-    if (low <= high && !c->held && !c->again_open) {
+    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
+}
+
+/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
+ * to be cold.                                                                                    */
+PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
+{
+    const perf_buckets_ *b = c->buckets;
+    uint64_t             low, high;
+
+    if (c->held || c->again_open)
+        return;
+    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
+    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
+    high = perf_smaller_(high, PERF_LONG_);
+    if (low <= high) {
         PERF_SET_(&c->low, low);
         PERF_SET_(&c->span, high - low);
     }
 }
 
-/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
+/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
@@ -11235,7 +11317,17 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
 /* Counts a duration in its bucket, at once. */
 PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)], 1);
+    const perf_buckets_ *b = c->buckets;
+    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
+    uint32_t            *rare;
+
+    if (perf_buckets_have_(b, index)) {
+        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
+    } else {
+        rare = perf_rare_at_(b, index);
+        if (rare)
+            PERF_ADD_(*rare, 1);
+    }
     if (PERF_UNLIKELY_(perf_late_step_(t)))
         perf_halves_look_(t);
 }
@@ -11323,12 +11415,15 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
     uint64_t        d = end - s->start, within;
 
     if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
-        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->of.calls.min ||
-        d > c->of.calls.max || perf_late_step_(t))
+        s->start <= t->birth || d >= PERF_EVENT_MORE_ || d < c->of.calls.min ||
+        d > c->of.calls.max ||                  /* no call so far, or `buckets` is there          */
+        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d)) - c->buckets->first >= c->buckets->room ||
+        perf_late_step_(t))
         return 0;
     c->again_open--;
     perf_deeper_(t, ~UINT64_C(0));
-    perf_cell_window_(c);
+    if (!c->again_open && !c->held)
+        PERF_SET_(&c->low, c->low & ~PERF_CLOSED_);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
     within = perf_smaller_(within, d);
     PERF_ADD_(c->count, 1);
@@ -12062,16 +12157,6 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 
 /* ---- forked children ---- */
 
-/* Is m a child of this process, or one of its children's? */
-PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
-{
-    const perf_member_ *p = m->parent;
-
-    while (p && p != r->member)
-        p = p->parent;
-    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
-}
-
 PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 {
     perf_family_ *family = PERF_ACQ_(&r->family);
@@ -12295,23 +12380,6 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c;
 }
 
-/* Which counters a cell has: those from `first` on; returns how many.  Its owner may move them, and
- * another cell use their block: then the cell has another one, and all is read again.            */
-PERF_COLD_FN_ uint32_t perf_cell_counters_(perf_cell_ *c, uint32_t *first)
-{
-    perf_buckets_ *b;
-    uint32_t       room;
-
-    do {
-        b = PERF_ACQ_(&c->buckets);
-        if (!b)
-            return 0;
-        *first = PERF_ACQ_(&b->first);
-        room = b->room;
-    } while (PERF_ACQ_(&c->buckets) != b);
-    return room;
-}
-
 /* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
 PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
 {
@@ -12320,13 +12388,14 @@ PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
     return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
 }
 
-/* One of them, with what is still to be counted. */
+/* The durations of one index, with what is still to be counted.  All is read again if the owner has
+ * moved the counters meanwhile.                                                                  */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
 {
     perf_buckets_ *b;
     perf_halves_  *h;
     uint64_t       n;
-    uint32_t       i, k, halves;
+    uint32_t       i, k, halves, entry;
 
     do {
         b = PERF_ACQ_(&c->buckets);
@@ -12338,6 +12407,11 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
         n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
         for (k = 0; k < PERF_LATE_; k++)
             n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
+        for (k = 0; k < PERF_RARE_ && i >= b->room; k++) {
+            entry = PERF_ACQ_(&b->rare->n[k]);
+            if (entry >> 16 == index)
+                n = entry & 0xffff;
+        }
     } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
     return n;
 }
@@ -12345,15 +12419,26 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
 /* The number of a bucket becomes the bits of a double. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
-/* Adds the counters of a cell's durations. */
+/* Adds the counters of a cell's durations, and its entries. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
-    uint32_t first = 0, room = perf_cell_counters_(c, &first), i, at;
+    perf_buckets_ *b;
+    uint32_t       i, at, index[PERF_RARE_];
 
-    for (i = 0; i < room; i++) {
-        at = first + i - PERF_CELL_BIAS_;       /* slack may reach below the first                */
+    do {
+        b = PERF_ACQ_(&c->buckets);
+        for (i = 0; b && i < PERF_RARE_; i++)
+            index[i] = PERF_ACQ_(&b->rare->n[i]) >> 16;
+    } while (PERF_ACQ_(&c->buckets) != b);
+    if (!b)
+        return;
+    for (i = 0; i < b->room + PERF_RARE_; i++) {
+        at = i < b->room ? b->first + i : index[i - b->room];
+        if (i >= b->room && at - b->first < b->room)
+            continue;                           /* it is moving there                             */
+        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(t, c, first + i);
+            sum->bucket[at] += perf_cell_counter_(t, c, at + PERF_CELL_BIAS_);
     }
 }
 

@@ -472,8 +472,14 @@ INSIDE_UNUSED static void core_calls_more(uint32_t id, uint64_t ticks, uint32_t 
 {
     perf_recorder_ *t = perf_self_v1_;
     perf_cell_     *c = t->cell[id];
+    uint32_t        index = (uint32_t)PERF_BUCKET_INDEX_(ticks);
 
-    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(ticks)], times);
+    while (!perf_grow_begin_(t)) {
+    }
+    if (!perf_buckets_have_(c->buckets, index))
+        (void)perf_buckets_widen_(t, c, index);
+    perf_grow_end_(t);
+    PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], times);
     PERF_ADD_(c->sum, times * ticks);
     PERF_ADD_(c->count, times);
     t->late_next |= UINT32_C(1) << 31;

@@ -34,16 +34,17 @@ typedef enum look_entry {
     LOOK_GAUGE_SIZE, LOOK_EVENT_SIZE, LOOK_RETIRED_SIZE, LOOK_RETIRED_NAME,
     LOOK_SPAN_START, LOOK_SPAN_RECORDER, LOOK_SPAN_OPEN, LOOK_SPAN_CELL, LOOK_REGISTRY_OFF,
     LOOK_REGISTRY_LOOPS, LOOK_LOOP_NEXT, LOOK_LOOP_KIND, LOOK_LOOP_FORGOTTEN, LOOK_LOOP_DONE,
-    LOOK_LOOP_NAME, LOOK_LOOP_SAMPLE, LOOK_LOOP_SAMPLES,
+    LOOK_LOOP_NAME, LOOK_LOOP_SAMPLE, LOOK_LOOP_SAMPLES, LOOK_BUCKETS_RARE, LOOK_RARE,
     LOOK_ENTRIES
 } look_entry;
 
 enum {
     LOOK_LAYOUT_WORD = 0x66726570,      /* first and last of the table: "perf"                    */
-    LOOK_LAYOUT_VERSION = 2,
+    LOOK_LAYOUT_VERSION = 3,
     LOOK_LAYOUT_MOST = 512,             /* words of a table, of a newer program, too              */
     LOOK_FARTHEST = 65536,              /* bytes: no struct of ours comes near it                 */
     LOOK_NOTE_ANCHOR = 0x50455246, LOOK_NOTE_LAYOUT = 0x50455247,
+    LOOK_RARE_MOST = 16,                /* entries of a cell's rare durations                     */
     LOOK_IMAGES = 256                   /* with marks, in one program                             */
 };
 
@@ -170,7 +171,7 @@ PERF_FN int look_layout_sane(const look_layout *l)
         if (l->at[i] > LOOK_FARTHEST)
             return 0;
     return l->at[LOOK_BUCKET_BITS] <= 8 && l->at[LOOK_LATE] <= 16 && l->at[LOOK_LOSSES] <= 16 &&
-           l->at[LOOK_SLOT_SIZE] >= 16 && l->at[LOOK_SLOT_CELL] <= l->at[LOOK_SLOT_SIZE] - 8 &&
+           l->at[LOOK_RARE] <= LOOK_RARE_MOST && l->at[LOOK_SLOT_SIZE] >= 16 && l->at[LOOK_SLOT_CELL] <= l->at[LOOK_SLOT_SIZE] - 8 &&
            l->at[LOOK_GAUGE_SIZE] == 48 && l->at[LOOK_EVENT_SIZE] == 16 &&
            l->at[LOOK_RETIRED_SIZE] >= 24 && l->at[LOOK_NAME_SIZE] >= 24;
 }

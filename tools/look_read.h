@@ -55,6 +55,7 @@ typedef struct look_cell {
     uint64_t   count, sum, again, inside, within, min, max;
     uint64_t   buckets_at;
     uint32_t   first, room;             /* of its buckets                                         */
+    uint32_t   from, counters;          /* those that have a counter: index in them, number       */
     size_t     counts;                  /* index of the first one in look_reading.count           */
     look_gauge gauge;                   /* n 0: none                                              */
 } look_cell;
@@ -284,7 +285,8 @@ PERF_FN size_t look_counts_room(look_reading *r, size_t n)
 /* What stands before the counters of a block. */
 typedef struct look_block {
     uint32_t first, room;
-    uint64_t halves;
+    uint64_t halves, rare;
+    uint32_t entry[LOOK_RARE_MOST];     /* rare durations: index : 16, how many : 16              */
 } look_block;
 
 /* Adds to the counters what they have no bits for, as perf_halves_sum_ does. */
@@ -322,20 +324,20 @@ PERF_FN void look_read_counts(look_target *t, const look_layout *l, look_reading
     size_t      i, k, some = 0, all = 0;
 
     for (i = 0; i < n; i++)
-        all += cell[i]->room;
+        all += cell[i]->counters;
     counter = (uint32_t *)ab_grow(NULL, all, sizeof *counter);
     memset(counter, 0, all * sizeof *counter);
-    for (i = all = 0; i < n; all += cell[i++]->room)
-        if (cell[i]->room) {
+    for (i = all = 0; i < n; all += cell[i++]->counters)
+        if (cell[i]->counters) {
             look_piece counts = {cell[i]->buckets_at + l->at[LOOK_BUCKETS_N], counter + all,
-                                 sizeof *counter * cell[i]->room, 0};
+                                 sizeof *counter * cell[i]->counters, 0};
             piece[some++] = counts;
         }
     look_fetch(t, piece, some);
     for (i = all = 0; i < n; i++) {
         uint64_t *count = r->count + cell[i]->counts;
-        for (k = 0; k < cell[i]->room; k++)
-            count[k] = counter[all++];
+        for (k = 0; k < cell[i]->counters; k++)
+            count[cell[i]->from + k] = counter[all++];
         if (cell[i]->room)
             look_read_halves(t, l, cell[i], block[i].halves, count);
     }
@@ -343,34 +345,72 @@ PERF_FN void look_read_counts(look_target *t, const look_layout *l, look_reading
     free(piece);
 }
 
+/* Makes room for the buckets of a cell, its rare ones included, and counts those. */
+PERF_FN void look_take_rare(look_reading *r, look_cell *c, const look_block *block)
+{
+    uint32_t first = block->first, end = block->first + block->room, index, i;
+
+    for (i = 0; i < LOOK_RARE_MOST; i++) {
+        index = block->entry[i] >> 16;
+        if (index && index < first)
+            first = index;
+        if (index >= end)
+            end = index + 1;
+    }
+    if (end - first > LOOK_ROOM)
+        return;
+    c->first = first;
+    c->room = end - first;
+    c->from = block->first - first;
+    c->counters = block->room;
+    c->counts = look_counts_room(r, c->room);
+    memset(r->count + c->counts, 0, c->room * sizeof *r->count);
+    for (i = 0; i < LOOK_RARE_MOST; i++) {
+        index = block->entry[i] >> 16;
+        if (index && index - block->first >= block->room)
+            r->count[c->counts + (index - first)] = block->entry[i] & 0xffff;
+    }
+}
+
 /* The buckets of n cells, and the numbers of counters. */
 PERF_FN void look_read_buckets(look_target *t, const look_layout *l, look_reading *r,
                                look_cell **cell, size_t n)
 {
-    look_piece *piece = (look_piece *)ab_grow(NULL, 3 * n, sizeof *piece);
+    look_piece *piece = (look_piece *)ab_grow(NULL, 4 * n, sizeof *piece);
     look_block *block = (look_block *)ab_grow(NULL, n, sizeof *block);
     uint64_t   *gauge = (uint64_t *)ab_grow(NULL, 6 * n, sizeof *gauge);
     size_t      i, some = 0;
 
+    memset(block, 0, n * sizeof *block);
     for (i = 0; i < n; i++) {
         const uint64_t at = cell[i]->buckets_at;
         look_piece     first = {at + l->at[LOOK_BUCKETS_FIRST], &block[i].first, 4, 0};
         look_piece     room = {at + l->at[LOOK_BUCKETS_ROOM], &block[i].room, 4, 0};
         look_piece     halves = {at + l->at[LOOK_BUCKETS_HALVES], &block[i].halves, 8, 0};
-        piece[3 * i] = first;
-        piece[3 * i + 1] = room;
-        piece[3 * i + 2] = halves;
+        look_piece     rare = {at + l->at[LOOK_BUCKETS_RARE], &block[i].rare, 8, 0};
+        piece[4 * i] = first;
+        piece[4 * i + 1] = room;
+        piece[4 * i + 2] = halves;
+        piece[4 * i + 3] = rare;
     }
-    look_fetch(t, piece, 3 * n);
+    look_fetch(t, piece, 4 * n);
     for (i = 0; i < n; i++) {
-        cell[i]->room = 0;
-        if (!cell[i]->buckets_at || !piece[3 * i].got || !piece[3 * i + 1].got ||
-            !piece[3 * i + 2].got || block[i].room > LOOK_ROOM)
-            continue;
-        cell[i]->first = block[i].first;
-        cell[i]->room = block[i].room;
-        cell[i]->counts = look_counts_room(r, cell[i]->room);
+        look_piece *of = &piece[4 * i];
+        cell[i]->room = cell[i]->counters = 0;
+        if (!cell[i]->buckets_at || !of[0].got || !of[1].got || !of[2].got || !of[3].got ||
+            block[i].room > LOOK_ROOM)
+            block[i].rare = 0;
     }
+    for (i = 0; i < n; i++)
+        if (block[i].rare) {
+            look_piece entries = {block[i].rare + l->at[LOOK_BUCKETS_N], block[i].entry,
+                                  sizeof block[i].entry[0] * (size_t)l->at[LOOK_RARE], 0};
+            piece[some++] = entries;
+        }
+    look_fetch(t, piece, some);
+    for (i = 0; i < n; i++)
+        if (block[i].rare)
+            look_take_rare(r, cell[i], &block[i]);
     look_read_counts(t, l, r, cell, block, n);
     for (i = some = 0; i < n; i++)
         if (cell[i]->gauge.at) {
@@ -623,8 +663,8 @@ PERF_FN void look_read_thread(look_target *t, const look_program *p, const look_
         for (j = 0; j < p->layout.at[LOOK_LATE]; j++) {
             look_cell     *c = &r->cell[i];
             const uint64_t from = c->buckets_at + p->layout.at[LOOK_BUCKETS_N];
-            if (c->room && k->late[j] >= from && k->late[j] < from + 4 * (uint64_t)c->room)
-                r->count[c->counts + (k->late[j] - from) / 4]++;
+            if (k->late[j] >= from && k->late[j] < from + 4 * (uint64_t)c->counters)
+                r->count[c->counts + c->from + (k->late[j] - from) / 4]++;
         }
     look_link(r, k);
     if (look_fetch_one(t, k->at + p->layout.at[LOOK_RECORDER_OPEN], &inner, 8))

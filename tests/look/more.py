@@ -251,12 +251,12 @@ for how in ([], [*elsewhere, "5000"], [*elsewhere, "-100"]):
 older = c.work / "older"
 shutil.copytree(ROOT, older, ignore=lambda folder, names: [n for n in names if not n.startswith("perf") or not n.endswith(".h")])
 text = (older / "perf_layout.h").read_text()
-cut = text.replace("PERF_LAYOUT_VERSION_ 2", "PERF_LAYOUT_VERSION_ 1")
+cut = text.replace("PERF_LAYOUT_VERSION_ 3", "PERF_LAYOUT_VERSION_ 2")
 c.check(cut != text, "the layout has another version now")
 (older / "perf_layout.h").write_text(cut)
 program = c.work / "old"
 subprocess.run([*CC, "-O0", "-w", f"-I{older}", str(HERE / "target.c"), "-o", str(program), "-lpthread"], check=True)
 with Target(program, "work", "30") as t:
     status, out, said = c.run("look", t.pid)
-    c.check(status and "another layout (1)" in said and "Traceback" not in out, f"an older program: {status} {said}")
+    c.check(status and "another layout (2)" in said and "Traceback" not in out, f"an older program: {status} {said}")
 c.finish()

@@ -1,7 +1,7 @@
 /* places.c - five thousand places of a thread with durations of every size: the pages that they take stay few, as
- * blocks of counters that one has outgrown serve another, and no count comes to the wrong one, also for a thread
- * that reads meanwhile.  Billions of durations are as many as a histogram of 64-bit counters has, with a signal
- * handler that records as well.  The clock is the test's own. */
+ * durations far from the others have no counters, and no count is lost or comes to the wrong one when those that are
+ * frequent get some, also for a thread that reads meanwhile.  Billions of durations are as many as a histogram of
+ * 64-bit counters has, with a signal handler that records as well.  The clock is the test's own. */
 #define _GNU_SOURCE 1
 #include <stdint.h>
 static uint64_t now(void);
@@ -18,10 +18,10 @@ static uint64_t now(void);
 #define GROUP  8                                /* places that are widened in turns               */
 
 static __thread uint64_t ticks = 1000000;
-static uint64_t          seed = 33, longest[PLACES];
+static uint64_t          seed = 33;
 static uint32_t          id[PLACES];             /* of the names                                   */
 static int               current;               /* the first place of those that are written      */
-static char              name[PLACES][16];
+static char              name[2 * PLACES][16];   /* the second half: of test_pages                 */
 
 static uint64_t now(void)
 {
@@ -66,36 +66,78 @@ static double resident_megabytes(void)
     return (double)here * (double)sysconf(_SC_PAGESIZE) / 1e6;
 }
 
-static void test_pages(void)
+/* All durations of a place are there, and its percentiles are those of its histogram. */
+static void same_durations(int place, const perf_hist *truth)
 {
-    const double most = 7;
-    double       before, grown;
-    uint64_t     calls, buckets, wrong = 0, d;
-    int          i, turn;
+    uint64_t calls, buckets;
+    row      r = row_of(name[place], "scope");
+    double   p50 = perf_hist_quantile(truth, 0.5), p99 = perf_hist_quantile(truth, 0.99);
 
-    for (i = 0; i < PLACES; i++)
-        call(i, longest[i] = 50);
-    before = resident_megabytes();
-    for (turn = 1; turn < CALLS; turn++)
-        for (i = 0; i < PLACES; i++) {
-            d = duration();
-            longest[i] = d > longest[i] ? d : longest[i];
-            call(i, d);
-        }
-    grown = resident_megabytes() - before;
-    CHECK(grown < most, "%.1f MB more for %d places of %d calls, not %.1f", grown, PLACES, CALLS, most);
-    for (i = 0; i < PLACES; i++) {
-        calls = core_name_calls(id[i], &buckets);
-        wrong += calls != CALLS || buckets != CALLS;
-    }
-    CHECK(!wrong, "%lu places with wrong counts", (unsigned long)wrong);
-    for (i = 0; i < PLACES; i += 1000)
-        CHECK(row_of(name[i], "scope").max == (double)longest[i], "%s: %g, not %lu", name[i],
-              row_of(name[i], "scope").max, (unsigned long)longest[i]);
+    calls = core_name_calls(core_scope_id(name[place]), &buckets);
+    CHECK(calls == perf_hist_count(truth) && buckets == calls, "%s: %lu calls, %lu in buckets, not %lu", name[place],
+          (unsigned long)calls, (unsigned long)buckets, (unsigned long)perf_hist_count(truth));
+    CHECK(r.min == perf_hist_quantile(truth, 0.0) && r.max == perf_hist_quantile(truth, 1.0), "%s: %g to %g",
+          name[place], r.min, r.max);
+    CHECK(r.p50 <= p50 * 1.02 && r.p50 >= p50 * 0.98 && r.p99 <= p99 * 1.02 && r.p99 >= p99 * 0.98,
+          "%s: p50 %g, not %g; p99 %g, not %g", name[place], r.p50, p50, r.p99, p99);
 }
 
-/* Widens the counters of a few places in turns, so that each takes what another has outgrown.  Every second place
- * is called 50 times as often. */
+/* A million calls in random order; then each place has a duration far from all others, a long one or a short one,
+ * and a few of them often. */
+static void *test_pages(void *none)
+{
+    static perf_hist truth[5];
+    const int        step = PLACES / 5;
+    const double     most = 8;
+    double           before, all;
+    uint64_t         d;
+    int              i, k, turn;
+
+    (void)none;
+    for (turn = 0; turn < PLACES * CALLS; turn++) {
+        i = turn < PLACES ? turn : (int)(draw() % PLACES);
+        d = duration();
+        call(PLACES + i, d);
+        if (i % step == 0)
+            perf_hist_add(&truth[i / step], d);
+    }
+    all = resident_megabytes();
+    CHECK(all < most, "%.1f MB for %d places of %d calls, not %.1f", all, PLACES, CALLS, most);
+    before = all;
+    for (turn = 0; turn < 3; turn++)
+        for (i = 0; i < PLACES; i++) {
+            d = (i + turn) % 2 ? UINT64_C(3) << (16 + i % 20) : 1;
+            call(PLACES + i, d);
+            if (i % step == 0)
+                perf_hist_add(&truth[i / step], d);
+        }
+    all = resident_megabytes();
+    CHECK(all < before + 1, "%.1f MB more for a duration far from the others", all - before);
+    printf("%.1f MB, with far durations %.1f\n", before, all);
+    for (i = 0; i < PLACES; i += step)
+        for (k = 0; k < 5; k++)
+            for (turn = 0; turn < 20 << k; turn++) {
+                d = UINT64_C(5) << 3 * k;
+                call(PLACES + i, d);
+                perf_hist_add(&truth[i / step], d);
+            }
+    for (i = 0; i < PLACES; i += step)
+        same_durations(PLACES + i, &truth[i / step]);
+    perf_reset();
+    for (i = 0; i < PLACES; i += step) {
+        memset(&truth[i / step], 0, sizeof truth[0]);
+        for (turn = 0; turn < 100; turn++) {
+            d = turn % 10 ? duration() : UINT64_C(1) << turn / 4;
+            call(PLACES + i, d);
+            perf_hist_add(&truth[i / step], d);
+        }
+        same_durations(PLACES + i, &truth[i / step]);
+    }
+    perf_reset();
+    return NULL;
+}
+
+/* Widens the counters of a few places in turns.  Every second place is called 50 times as often. */
 static void *write_them(void *none)
 {
     int group, i, k, octave;
@@ -267,13 +309,17 @@ static void test_full(void)
 
 int main(void)
 {
-    int i;
+    pthread_t other;                            /* its places are none of those in the other tests */
+    int       i;
 
     (void)prctl(41, 1, 0, 0, 0);                /* PR_SET_THP_DISABLE: pages are of one size      */
-    for (i = 0; i < PLACES; i++)
+    for (i = 0; i < PLACES; i++) {
         sprintf(name[i], "place %d", i);
+        sprintf(name[PLACES + i], "page %d", i);
+    }
+    CHECK(!pthread_create(&other, NULL, test_pages, NULL), "no thread");
+    (void)pthread_join(other, NULL);
     test_full();
     test_reader();
-    test_pages();
     return check_done();
 }
