@@ -71,6 +71,7 @@ typedef struct ab_commands {            /* what is going on                     
     size_t      n, rows;
     double      confidence;             /* of each row, so that all of them together have plan's  */
     double      tick;                   /* of reported numbers: their last decimal                */
+    double      unit_ns;                /* and their unit of time; 0: not asked yet; < 0: none    */
     uint32_t    counted;                /* counters of the processor: bits of perf_counters_opts  */
     uint64_t    place;                  /* of the coins that choose sizes of environments         */
     int         processor[2];           /* of a duet                                              */
@@ -169,9 +170,33 @@ PERF_FN int ab_command_fail_(ab_commands *c, size_t contest, size_t i, const cha
                    c->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
+/* Times by different units are brought to one, that of --unit or of the first number: many programs
+ * print "850 us" or "1.2 ms", as it fits.  p: what is behind the number.                         */
+PERF_FN void ab_reported_unit_(const char *p, double *unit_ns, double *x, double *tick)
+{
+    char   unit[12];
+    size_t n;
+    double ns = 0.0;
+
+    p += *p == ' ';
+    n = strcspn(p, " \t\r\n,;:.()[]/");
+    if (n && n < sizeof unit) {
+        memcpy(unit, p, n);
+        unit[n] = '\0';
+        ns = ab_unit_ns(unit);
+    }
+    if (!(*unit_ns < 0.0) && !(*unit_ns > 0.0))
+        *unit_ns = ns > 0.0 ? ns : -1.0;
+    if (ns > 0.0 && *unit_ns > 0.0) {
+        *x *= ns / *unit_ns;
+        *tick *= ns / *unit_ns;
+    }
+}
+
 /* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma.
  * *tick: one unit of its last digit.                                                             */
-PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double *tick)
+PERF_FN int ab_reported_(const char *text, const char *behind, double *unit_ns, double *x,
+                         double *tick)
 {
     const char *p = text, *next, *found = NULL, *q;
     char       *end;
@@ -211,6 +236,7 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
     }
     if (found > p && found[-1] == '-')
         *x = -*x;
+    ab_reported_unit_(end, unit_ns, x, tick);
     return 1;
 }
 
@@ -298,8 +324,8 @@ PERF_FN int ab_counters_settle_(ab_commands *c, char *text, size_t cap)
 
 /* Every number that a command reports: the last one of each line, or the first behind each
  * `behind`.  As ab_reported_; *x gets their median.                                              */
-PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, double *x,
-                              double *tick)
+PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, double *unit_ns,
+                              double *x, double *tick)
 {
     char  *piece = *behind ? strstr(text, behind) : text, *next, was;
     double one, step;
@@ -310,7 +336,7 @@ PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, do
         next = next ? next + !*behind : piece + strlen(piece);
         was = *next;
         *next = '\0';
-        r = ab_reported_(piece, behind, &one, &step);
+        r = ab_reported_(piece, behind, unit_ns, &one, &step);
         *next = was;
         if (r < 0)
             return r;
@@ -377,8 +403,10 @@ PERF_FN int ab_check_(ab_commands *c, size_t contest, size_t i, ab_taken *t, ab_
     if (e->status && !c->o->ignore_failure)
         return ab_command_fail_(c, contest, i, "ended with status %ld", e->status);
     if (c->o->reported) {
-        k = c->o->each ? ab_reported_each_(e->text, c->o->reported, all, x, tick)
-                       : ab_reported_(e->text, c->o->reported, x, tick);
+        if (c->o->each)
+            k = ab_reported_each_(e->text, c->o->reported, all, &c->unit_ns, x, tick);
+        else
+            k = ab_reported_(e->text, c->o->reported, &c->unit_ns, x, tick);
         if (k < 0)
             return ab_command_fail_(c, contest, i, "printed a decimal comma? write 1.5, not 1,5", 0);
         if (k == 0)
@@ -1391,6 +1419,8 @@ PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_
     int  r_ = -1;
 
     c->o = o;
+    if (o->unit)
+        c->unit_ns = ab_unit_ns(o->unit) > 0.0 ? ab_unit_ns(o->unit) : -1.0;
     c->plan = r->plan;
     if (ab_catch() < 0)
         ab_fail(&c->e, "pipe", 0, 0, "%s", strerror(errno));

@@ -69,6 +69,11 @@ def race(c):
 def family(c):
     """All verdicts of a race together are wrong in 5 % at most: so each takes more than one alone."""
     c.status(2, "run", "--pairs", "2", "--reported", "--", "echo", "5", "--", "echo", "9", has="at least 5 more pairs")
+    # A program that prints its unit as it fits: 850 us are less than 12 ms.
+    for options, b, has in (((), "850 us", "0.85"), (("--unit", "us"), "850 us", "850"), (("--unit", "us"), "0.85ms,", "850"),
+                            (("--each", "--unit", "ns"), "0.00085 s\n0.85 ms\n850 us", "850")):
+        c.status(0, "run", "--seed", "4", "--pairs", "8", "--reported", *options, "--", "printf", "12 ms\n", "--", "printf", b, has=has)
+    c.status(1, "run", "--pairs", "8", "--reported", "--unit", "MB/s", "--", "echo", "12 s", "--", "echo", "7 ms")
     pairs = []
     for rivals in (1, 3, 7):
         commands = [w for i in range(rivals) for w in ("--", "echo", str(5000 + i))]
