@@ -39,28 +39,6 @@ PERF_BEGIN_DECLS
 
 /* ---- timing a slice ---- */
 
-/* Returns 1, but gcc cannot know that.  Else it would take callers of cold functions for cold, too,
- * up to the user's loop.                                                                         */
-PERF_INLINE_FN_ int perf_not_cold_(void)
-{
-    int yes = 1;
-
-#if !PERF_TCC_
-    __asm__("" : "+r"(yes));
-#endif
-    return yes;
-}
-
-/* The compiler must take *x for changed here. */
-PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
-{
-#if !PERF_TCC_
-    __asm__ __volatile__("" : "+r"(*x));
-#else
-    (void)x;
-#endif
-}
-
 #define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)   /* not NULL, not NO_MEMORY        */
 #define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
@@ -292,20 +270,6 @@ PERF_FN const perf_filling_ *perf_host_filling_(void)
                                        PERF_LONG_BESIDE_};
 
     return &host;
-}
-
-/* Nothing after it begins before all before it has ended. */
-PERF_FN void perf_fence_(void)
-{
-#if PERF_TCC_
-    ;
-#elif defined(__x86_64__) || defined(__SSE2__)
-    __asm__ __volatile__("lfence" : : : "memory");
-#elif defined(__aarch64__)
-    __asm__ __volatile__("isb" : : : "memory");
-#else
-    perf_clobber();
-#endif
 }
 
 PERF_FN void perf_timer_pause_(perf_timer_ *t)
@@ -873,26 +837,47 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
     perf_loop_shuffle_(s);
 }
 
-/* How much longer an iteration took in a longer lead than in the slice after it, as a share of the
- * latter: into `owed`.                                                                           */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_arm_ *arm)
+/* A longer lead and the slice after it, by the same clock, ns an iteration. */
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *s, perf_loop_arm_ *arm)
 {
     const double lead = perf_since_(arm->lead_began, arm->lead_ended);
-    const double counted = perf_since_(arm->lead_ended, perf_loop_own_time_());
-    double       of_one;
+    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
 
-    if (!arm->lead_runs || !(counted > 0.0))
-        return;
-    of_one = lead / PERF_CAST_(double, arm->lead_runs);
-    of_one *= PERF_CAST_(double, arm->batch);
-    arm->owed[arm->owed_count++ % PERF_OWED_] = of_one / counted - 1.0;
+    s->longer_own_ns += lead + after;
+    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
+    arm->after_ns = after / PERF_CAST_(double, arm->batch);
+    arm->as_timed = s->fill == perf_host_filling_() && !s->opts.before && !s->timer.pause_known &&
+                    s->timer.ns[PERF_BY_WALL_] <= after;
+}
+
+/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
+ * of processor time may be off by half a slice: leads then compare with the slices as they were
+ * timed.  With untimed work, or waits, only with those right after them.                         */
+PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *s)
+{
+    const perf_loop_arm_ *a = &s->arm[0];
+    perf_loop_arm_       *b;
+    perf_owed_           *to;
+    int                   i;
+
+    for (i = 1; i < s->running; i++) {
+        b = &s->arm[i];
+        if (!(a->led_ns > 0.0 && a->after_ns > 0.0 && b->led_ns > 0.0 && b->after_ns > 0.0))
+            continue;
+        to = &b->owed[b->owed_count++ % PERF_OWED_];
+        to->log_ratio = perf_log_(b->led_ns / a->led_ns);
+        to->as_timed = a->as_timed && b->as_timed;
+        to->later = b->lead_began > a->lead_began;
+        if (!to->as_timed)
+            to->log_ratio -= perf_log_(b->after_ns / a->after_ns);
+    }
 }
 
 /* A slice that counts has ended.  1: that completes a round. */
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm)
 {
-    if (s->longer && s->at > 0)                     /* the first of a round follows a short turn  */
-        perf_loop_file_lead_(arm);
+    if (s->longer)
+        perf_loop_file_lead_(s, arm);
     arm->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
     arm->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
     return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
@@ -913,6 +898,8 @@ PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
         arm->ns[arm->count++] = arm->pending[0];
     }
     s->longer_count += PERF_CAST_(size_t, s->longer);
+    if (s->longer)
+        perf_loop_file_leads_(s);
 }
 
 /* A round is complete.  1: it was the last. */
@@ -1354,7 +1341,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_LONGER_PART_     8.0       /* those of one round take no more than this part of it   */
 #define PERF_LONGER_LEAST_    5         /* rounds with longer leads for an answer                 */
 #define PERF_LONGER_HURRIED_  4         /* likewise, where a round takes long or nobody waits     */
-#define PERF_LONGER_TELL_     3         /* values that tell anything                              */
+#define PERF_LONGER_TELL_     3         /* values that tell anything; of a debt, in either order  */
 #define PERF_ROUND_SLOW_NS_   20e6
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_RACE_SECONDS_    0.5       /* default of min_seconds: the last third comes after a   */
@@ -1422,17 +1409,6 @@ PERF_FN double perf_race_tick_(const perf_loop_state_ *s, int i, int j)
     return perf_step_log_((tick + s->arm[j].doubt_ns) / a, (tick + s->arm[i].doubt_ns) / b);
 }
 
-/* Which pairs of all. */
-typedef enum perf_pick_ {
-    PERF_ALL_PAIRS_,
-    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
-    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
-    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
-    PERF_LATE_PAIRS_,                   /* of the last                                            */
-    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
-    PERF_BEGUN_BY_1_
-} perf_pick_;
-
 PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pick)
 {
     const double from = s->when[0], to = s->when[s->arm[0].count - 1], third = (to - from) / 3.0;
@@ -1443,7 +1419,7 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pi
     case PERF_LONGER_PAIRS_:
         return s->led[k];
     case PERF_EARLY_PAIRS_:
-        return s->when[k] <= from + third;
+        return k < 5 || s->when[k] <= from + third;     /* others may have had most of it         */
     case PERF_LATE_PAIRS_:
         return s->when[k] >= to - third;
     case PERF_BEGUN_BY_0_:
@@ -1466,12 +1442,6 @@ PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, pe
             s->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
     return n;
 }
-
-/* A median of log ratios, its standard error and the median distance from it. */
-typedef struct perf_centre_ {
-    double at, error, spread;
-    size_t n;
-} perf_centre_;
 
 /* The centre of n values, whose order is changed. */
 PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
@@ -1628,7 +1598,7 @@ PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int 
  * for more.                                                                                      */
 PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *s)
 {
-    const int waits = s->ask.min_seconds > 0.0 && s->round_ns < PERF_ROUND_SLOW_NS_;
+    const int waits = s->ask.min_seconds > 0.0 && s->round_least_ns < PERF_ROUND_SLOW_NS_;
 
     if (waits)
         return PERF_TOO_FEW_;
@@ -1651,16 +1621,25 @@ PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *s, int i)
     return PERF_NO_OBJECTION_;
 }
 
-/* What a longer lead of variant i took beyond its counted slice, as a share of an iteration. */
-PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
+/* What longer leads of variant i, or of variant 0, took beyond its slices where the other one had
+ * run before, as a share of an iteration.  `at`: the log ratio of the slices.                    */
+PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i, int of_i, double at)
 {
-    double owed[PERF_OWED_];
-    size_t n = s->arm[i].owed_count;
+    const perf_loop_arm_ *arm = &s->arm[i];
+    double                owed[PERF_OWED_], beyond;
+    size_t                k, found = 0;
 
-    if (n > PERF_OWED_)
-        n = PERF_OWED_;
-    PERF_LIBC_(memcpy)(owed, s->arm[i].owed, n * sizeof *owed);
-    return perf_race_centre_(owed, n);
+    for (k = 0; k < arm->owed_count && k < PERF_OWED_; k++) {
+        if (arm->owed[k].later != of_i)
+            continue;
+        beyond = arm->owed[k].log_ratio;
+        if (arm->owed[k].as_timed)
+            beyond -= at;
+        if (!of_i)
+            beyond = -beyond;
+        owed[found++] = perf_exp_(beyond) - 1.0;
+    }
+    return perf_race_centre_(owed, found);
 }
 
 /* PERF_DEBT_: one variant takes longer in its leads than in the slices after them, because it does
@@ -1668,23 +1647,25 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i)
  * that is likely but not sure, more leads have to tell.  Shares are of an iteration of variant 0.*/
 PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
 {
-    const double       at = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_).at, ratio = perf_exp_(at);
-    const perf_centre_ a = perf_race_owed_(s, 0), b = perf_race_owed_(s, i);
+    const perf_centre_ all = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_);
+    const double       ratio = perf_exp_(all.at);
+    const perf_centre_ a = perf_race_owed_(s, i, 0, all.at), b = perf_race_owed_(s, i, 1, all.at);
     const double       share = a.at - ratio * b.at, gap = perf_fabs_(share);
-    const double       of_b = ratio * b.error, error = perf_sqrt_(a.error * a.error + of_b * of_b);
+    const double       of_b = ratio * b.error, of_all = (1.0 + ratio) * all.error;
+    const double       error = perf_sqrt_(a.error * a.error + of_b * of_b + of_all * of_all);
     double             in_full = ratio + share;
 
     if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
         return perf_race_cannot_tell_(s);
     if (!(share > 0.0))
         in_full = ratio / (1.0 - share);
-    if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(s, at, perf_log_(in_full)))
+    if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(s, all.at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
     if (gap >= PERF_DEBT_SURE_ * error)
         return PERF_DEBT_;
-    if (gap < PERF_DEBT_LIKELY_ * error || s->lenient)
-        return PERF_NO_OBJECTION_;
-    return perf_race_cannot_tell_(s);
+    if (gap >= PERF_DEBT_LIKELY_ * error && perf_race_cannot_tell_(s) == PERF_TOO_FEW_)
+        return PERF_DEBT_PERHAPS_;
+    return PERF_NO_OBJECTION_;
 }
 
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
@@ -1717,7 +1698,7 @@ PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *s)
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
 {
-    const int hurried = s->round_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
+    const int hurried = s->round_least_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
     size_t    least = PERF_LONGER_LEAST_;
     int       drifts, debt;
 
@@ -1790,6 +1771,7 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *s, double lead_ns)
         s->arm[i].count = s->arm[i].owed_count = 0;
     s->kept_at = s->longer_count = 0;
     s->few_longer = 0;
+    s->round_least_ns = 0.0;
     s->look_at = 32;
     s->lead_ns = lead_ns;
     s->restarts++;
@@ -1819,6 +1801,8 @@ PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *s, uint64_t now)
         least = slice;
     least = perf_most_(least, PERF_LEAD_GROWS_ * s->lead_ns);
     most = perf_least_(took / (PERF_LONGER_PART_ * s->variants), PERF_LEAD_MOST_NS_);
+    if (s->few_longer && s->longer_ns > 2.0 * s->longer_own_ns)
+        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
     most = perf_most_(most, least);
     chance = PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
     least = least * perf_exp_(chance * perf_log_(most / least));
@@ -1891,7 +1875,7 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
             return 0;
         s->lenient = late;
         objection = perf_race_gravest_(s);
-        s->few_longer = objection == PERF_TOO_FEW_;
+        s->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
         if (objection >= PERF_RATIO_DRIFTS_)
             return perf_race_anew_(s, now, objection);
         return objection == PERF_NO_OBJECTION_;
@@ -1922,10 +1906,14 @@ PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
 /* A round of an A/B loop or race is complete: 1 ends it. */
 PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
 {
+    const double took = perf_since_(s->round_began, now);
+
     if (s->longer)
-        s->longer_ns += perf_since_(s->round_began, now);
+        s->longer_ns += took;
     else
-        s->round_ns = perf_since_(s->round_began, now);
+        s->round_ns = took;
+    if (!s->longer && (took < s->round_least_ns || !(s->round_least_ns > 0.0)))
+        s->round_least_ns = took;
     s->round_began = now;
     if (s->running > 1)
         perf_race_bet_(s);
@@ -2082,6 +2070,8 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
                "measure longer";
     case PERF_DEBT_:
         return "one of them leaves work to the other: with it the answer would change";
+    case PERF_DEBT_PERHAPS_:
+        return "one of them may leave work to the other: more of opts.max_seconds";
     case PERF_NOT_CONFIRMED_:
         return "the pairs after longer leads do not confirm it: more of opts.max_seconds";
     default:

@@ -52,11 +52,36 @@ enum { PERF_RACE_MOST_ = 64,            /* variants                             
 enum {
     PERF_NO_OBJECTION_,
     PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
+    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
     PERF_NOT_CONFIRMED_,                /* by them                                                */
     PERF_DEBT_,                         /* one leaves work to the other                           */
     PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
     PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
 };
+
+/* Which pairs of all. */
+typedef enum perf_pick_ {
+    PERF_ALL_PAIRS_,
+    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
+    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
+    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
+    PERF_LATE_PAIRS_,                   /* of the last                                            */
+    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
+    PERF_BEGUN_BY_1_
+} perf_pick_;
+
+/* A median of log ratios, its standard error and the median distance from it. */
+typedef struct perf_centre_ {
+    double at, error, spread;
+    size_t n;
+} perf_centre_;
+
+/* A longer lead against that of variant 0 in the same round. */
+typedef struct perf_owed_ {
+    double log_ratio;                   /* of an iteration                                        */
+    int    as_timed;                    /* 0: the log ratio of the slices after them is taken off */
+    int    later;                       /* 1: variant 0 had run before                            */
+} perf_owed_;
 
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_loop_arm_ {
@@ -80,8 +105,9 @@ typedef struct perf_loop_arm_ {
     perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
     uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
     uint64_t      lead_runs;
-    double        owed[PERF_OWED_];     /* what longer leads took an iteration, over the counted  */
-                                        /* slice after them, less 1; where another arm ran before */
+    double        led_ns, after_ns;     /* an iteration of it, and of the slice after it          */
+    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
+    perf_owed_    owed[PERF_OWED_];
     size_t        owed_count;
     double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
     int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
@@ -146,8 +172,10 @@ typedef struct perf_loop_state_ {
     size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
     double           lead_ns;           /* the lead that each slice has; 0: none                  */
     double           round_lead_ns;     /* of this round                                          */
-    double           longer_ns;         /* spent in rounds with longer leads                      */
+    double           longer_ns, longer_own_ns;  /* spent in rounds with longer leads; by          */
+                                        /* processor time                                         */
     double           round_ns;          /* the last round, with what is not timed                 */
+    double           round_least_ns;    /* the shortest such one since the pairs began anew       */
     uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              longer;            /* 1: this round has longer leads                         */
     int              lenient;           /* 1: it is late, leads will mend the ratio no more       */

@@ -47,16 +47,7 @@ static uint64_t sim_clock(void)                 /* a reading costs 20 ns        
 static uint64_t cpu_ns[3];                      /* all 0: this machine has no such clocks          */
 static int64_t  waits, yields;
 
-static uint64_t sim_cpu(int whose)
-{
-    return cpu_ns[whose];
-}
-
-static int64_t sim_waits(int64_t *forced)
-{
-    *forced = yields;
-    return waits;
-}
+static double   reading_ns;                     /* a reading of processor time takes up to that long */
 
 static double uniform(void)
 {
@@ -66,6 +57,25 @@ static double uniform(void)
 static void spend(double ns)
 {
     now_ns += (uint64_t)(ns + 0.5);
+}
+
+static uint64_t sim_cpu(int whose)
+{
+    uint64_t now;
+
+    if (reading_ns > 0.0) {
+        spend(0.5 * reading_ns * uniform());
+        now = now_ns;
+        spend(0.5 * reading_ns * uniform());
+        return now;
+    }
+    return cpu_ns[whose];
+}
+
+static int64_t sim_waits(int64_t *forced)
+{
+    *forced = yields;
+    return waits;
 }
 
 /* A busy machine: a speed that holds for a while, and now and then somebody else for 3 ms. */
@@ -958,6 +968,7 @@ static void options_of_ab(void)
     for (i = 0; i < 2; i++) {                   /* 3 of 24, of 3 pairs                             */
         o = perf_ab_opts_default();
         o.min_pairs = i ? 3 : 0;
+        o.control = -1;                         /* a lead takes the time of a pair                  */
         o.max_seconds = 1.6;
         r = ab_of(&o, 2e8, 1.9e8, 0.0);
         CHECK(r.verdict.pairs >= 2 && r.verdict.pairs <= 3 && r.verdict.decision == PERF_INCONCLUSIVE &&
@@ -1289,7 +1300,7 @@ static void family(int runs)
         wrong += any;
         apart += far;
     }
-    CHECK(60 * (wrong - spare) <= runs + 120 && 25 * apart <= runs,   /* uncorrected: 12 to 15 of 300 are wrong   */
+    CHECK(30 * (wrong - spare) <= runs && 25 * apart <= runs,   /* uncorrected: 12 to 15 of 300 are wrong   */
           "%d answers, %d told apart, of %d races of equals",
           wrong, apart, runs);
 }
@@ -1562,7 +1573,7 @@ static void said(void)
 
 /* ---- answers whose premise is false ---- */
 
-enum { WORLD_LATER, WORLD_MIRROR, WORLD_DEBT, WORLD_PAUSES, WORLD_PREDICTOR, WORLD_DEBT_SHAKEN };
+enum { WORLD_LATER, WORLD_MIRROR, WORLD_DEBT, WORLD_PAUSES, WORLD_PREDICTOR };
 
 static perf_ab_result false_premise(int world, int pairs)
 {
@@ -1583,7 +1594,7 @@ static perf_ab_result false_premise(int world, int pairs)
             ns = early ? 13000.0 : 9000.0;
         if (world == WORLD_MIRROR && v)
             ns = early ? 9000.0 : 12000.0;
-        if (world == WORLD_DEBT || world == WORLD_DEBT_SHAKEN) {     /* the candidate leaves it 2,000 ns  */
+        if (world == WORLD_DEBT) {              /* the candidate leaves it 2,000 ns                  */
             ns = v ? 9000.0 : 10000.0 + debt;
             debt = v ? debt + 2000.0 : 0.0;
         }
@@ -1594,13 +1605,7 @@ static perf_ab_result false_premise(int world, int pairs)
             ns = (v ? 10100.0 : 10000.0) * (1.0 + (v ? 0.05 : 0.25) * cold);
         }
         last = v;
-        if (world == WORLD_DEBT_SHAKEN && (double)now_ns > speed_until) {   /* a neighbour on the same core */
-            speed = uniform() < 0.5 ? 1.0 : 1.3;
-            speed_until = (double)now_ns + 4e5 * uniform();
-        }
-        if (world == WORLD_DEBT_SHAKEN)
-            spend(ns * speed);
-        else if (world == WORLD_DEBT)           /* no processor time here to keep others out of leads */
+        if (world == WORLD_DEBT)           /* no processor time here to keep others out of leads */
             spend(ns);
         else
             spend_noisy(ns);
@@ -1637,16 +1642,64 @@ static void false_premises(int runs)
     }
 }
 
-/* Where a neighbour makes the core slower now and then, a debt is hard to see: three of four verdicts were wrong
- * when noise counted as none.                                                                       */
-static void shaken_debts(int runs)
+/* A busy machine: a neighbour makes the core slower now and then, or readings of processor time take up to
+ * 40 us.  The candidate may leave work to the baseline.                                            */
+static perf_ab_result on_busy(int slow_core, double candidate, double left)
 {
-    int wrong = 0, i;
+    perf_ab_opts   o = PERF_ZERO;
+    perf_ab        ab;
+    perf_ab_result r;
+    double         debt = 0.0, ns;
+    int            v;
 
-    dice = 7;
-    for (i = 0; i < runs; i++)
-        wrong += false_premise(WORLD_DEBT_SHAKEN, 0).verdict.decision != PERF_INCONCLUSIVE;
-    CHECK(20 * wrong <= 9 * runs, "a debt, the core is shared: %d wrong of %d", wrong, runs);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_PAIR);
+    o.seed = check_random(&dice) | 1;
+    reading_ns = slow_core ? 0.0 : 4e4;
+    speed = 1.0;
+    ab = perf_ab_begin("busy", &o);
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        ns = v ? candidate : 10000.0 + debt;
+        debt = v ? debt + left : 0.0;
+        if (slow_core && (double)now_ns > speed_until) {
+            speed = uniform() < 0.5 ? 1.0 : 1.3;
+            speed_until = (double)now_ns + 4e5 * uniform();
+        }
+        spend(ns * speed * (1.0 + 0.002 * uniform()));
+    }
+    r = perf_ab_end(&ab);
+    reading_ns = 0.0;
+    return r;
+}
+
+/* There a debt is not missed, and code without one is decided.  One of seven verdicts on the debts was wrong
+ * when a lead counted against the one slice after it, read by the same clock.                      */
+static void busy_machines(int runs)
+{
+    static const struct {
+        const char   *what;
+        double        candidate, left;
+        perf_decision right;
+    } row[] = {{"a debt of 20 %", 9000.0, 2000.0, PERF_INCONCLUSIVE},
+               {"a debt of 25 %", 9000.0, 2500.0, PERF_INCONCLUSIVE},
+               {"equal", 10000.0, 0.0, PERF_ACCEPT},
+               {"5 % slower", 10500.0, 0.0, PERF_REJECT},
+               {"10 % faster", 9000.0, 0.0, PERF_ACCEPT}};
+    perf_ab_result r;
+    int            slow_core, i, right, wrong;
+    size_t         k;
+
+    for (slow_core = 0; slow_core < 2; slow_core++)
+        for (k = 0; k < sizeof row / sizeof *row; k++) {
+            right = wrong = 0;
+            for (i = 0; i < runs; i++) {
+                r = on_busy(slow_core, row[k].candidate, row[k].left);
+                right += r.verdict.decision == row[k].right;
+                wrong += r.verdict.decision != row[k].right && r.verdict.decision != PERF_INCONCLUSIVE;
+            }
+            CHECK(40 * wrong <= runs && 10 * (right + spare) >= 9 * runs, "%s, %s: %d right, %d wrong of %d: %s",
+                  slow_core ? "a slow core" : "late readings", row[k].what, right, wrong, runs,
+                  perf_verdict_text(&r.verdict));
+        }
 }
 
 /* A ratio that goes from one to another within `seconds`; the time of both arms is longer after a turn
@@ -1708,7 +1761,8 @@ static void drifts(int runs)
             if (r.verdict.decision != row[k].right)
                 strcpy(last, perf_verdict_text(&r.verdict));
         }
-        CHECK(20 * wrong <= runs && 20 * (right + spare) >= 19 * runs, "%s: %d right, %d wrong of %d: %s", row[k].what, right, wrong,
+        CHECK(20 * (wrong - spare) <= runs && 20 * (right + spare) >= 19 * runs, "%s: %d right, %d wrong of %d: %s",
+              row[k].what, right, wrong,
               runs, last);
     }
 }
@@ -1802,6 +1856,6 @@ int main(int argc, char **argv)
     fast_only_behind();
     called_by_name(10 / part);
     the_same(10 / part);
-    shaken_debts(80 / part);
+    busy_machines(80 / part);
     return check_done();
 }
