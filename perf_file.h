@@ -118,6 +118,7 @@ struct perf_inode_ {
 };
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
 PERF_END_DECLS
+#define PERF_INODE_(s) ((s).ino)
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -137,6 +138,7 @@ PERF_END_DECLS
 #endif
 #define perf_inode_ stat
 #define perf_stat_  stat
+#define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
 #define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
@@ -178,7 +180,7 @@ PERF_BEGIN_DECLS
  *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
  *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
- *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
+ *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
@@ -498,6 +500,20 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
     if (f)
         (void)fclose(f);
     return f ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
+#endif
+}
+
+/* The number of the file that stands at `path`; 0: none, or not known. */
+PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ s;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    return perf_stat_(path, &s) ? 0 : PERF_INODE_(s);
+#else
+    (void)path;
+    return 0;
 #endif
 }
 

@@ -55,7 +55,8 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
  * cut back to the last whole write, the report counts the events not in it, recording goes on.
  * NULL writes what all rings hold now and closes the file; another stream may then be started.
- * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before.                      */
+ * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before, or when another file
+ * has taken the place of this one.                                                               */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
@@ -561,6 +562,7 @@ typedef struct perf_streaming_ {
     uint32_t      process;      /* whose file is open                                             */
     uint32_t      knots;        /* epochs used so far                                             */
     uint64_t      whole;        /* bytes of the file after the last good write                    */
+    uint64_t      inode;        /* of the file                                                    */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
     perf_event_  *event;        /* behind this struct, as are pf.room and the file's buffer       */
@@ -688,6 +690,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 #endif
     if (f->failed)
         return 0;
+    s->inode = perf_file_inode_(s->path);
     f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
@@ -934,6 +937,14 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
     return PERF_EIO;
 }
 
+/* 1: another file stands where ours was: of a program that this one has started, say. */
+PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
+{
+    const uint64_t now = perf_file_inode_(s->path);
+
+    return now && s->inode && now != s->inode;
+}
+
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -957,6 +968,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     if (end) {
         if (s->process != PERF_GET_(&r->process))
             f->file = PERF_NULL_;               /* its parent's                                   */
+        else if (perf_stream_replaced_(s))
+            status = PERF_EIO;
         perf_file_close_(f);
         if (status == PERF_OK && !f->failed)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);

@@ -2653,6 +2653,7 @@ struct perf_inode_ {
 };
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
 PERF_END_DECLS
+#define PERF_INODE_(s) ((s).ino)
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -2672,6 +2673,7 @@ PERF_END_DECLS
 #endif
 #define perf_inode_ stat
 #define perf_stat_  stat
+#define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
 #define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
@@ -2713,7 +2715,7 @@ PERF_BEGIN_DECLS
  *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
  *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
- *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
+ *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
@@ -3033,6 +3035,20 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
     if (f)
         (void)fclose(f);
     return f ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
+#endif
+}
+
+/* The number of the file that stands at `path`; 0: none, or not known. */
+PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ s;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    return perf_stat_(path, &s) ? 0 : PERF_INODE_(s);
+#else
+    (void)path;
+    return 0;
 #endif
 }
 
@@ -28225,7 +28241,8 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
  * cut back to the last whole write, the report counts the events not in it, recording goes on.
  * NULL writes what all rings hold now and closes the file; another stream may then be started.
- * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before.                      */
+ * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before, or when another file
+ * has taken the place of this one.                                                               */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
@@ -28731,6 +28748,7 @@ typedef struct perf_streaming_ {
     uint32_t      process;      /* whose file is open                                             */
     uint32_t      knots;        /* epochs used so far                                             */
     uint64_t      whole;        /* bytes of the file after the last good write                    */
+    uint64_t      inode;        /* of the file                                                    */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
     perf_event_  *event;        /* behind this struct, as are pf.room and the file's buffer       */
@@ -28858,6 +28876,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 #endif
     if (f->failed)
         return 0;
+    s->inode = perf_file_inode_(s->path);
     f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
@@ -29104,6 +29123,14 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
     return PERF_EIO;
 }
 
+/* 1: another file stands where ours was: of a program that this one has started, say. */
+PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
+{
+    const uint64_t now = perf_file_inode_(s->path);
+
+    return now && s->inode && now != s->inode;
+}
+
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -29127,6 +29154,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     if (end) {
         if (s->process != PERF_GET_(&r->process))
             f->file = PERF_NULL_;               /* its parent's                                   */
+        else if (perf_stream_replaced_(s))
+            status = PERF_EIO;
         perf_file_close_(f);
         if (status == PERF_OK && !f->failed)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);

@@ -885,6 +885,24 @@ static void never_ended(const char *path)
     CHECK(perf_trace_stream_flush() == PERF_OK && zones(path, all, 1000, &crossed) >= 3, "flush");
 }
 
+/* Another program, started by this one with the same environment, say, streams to the same path. */
+static void replaced(const char *path)
+{
+    char  moved[128];
+    FILE *other;
+
+    snprintf(moved, sizeof moved, "%s.moved", path);
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    round_of(1);
+    CHECK(!rename(path, moved) && perf_trace_stream_flush() == PERF_OK, "moved away");
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "it is whole where it is now");
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    round_of(2);
+    other = fopen(moved, "wb");
+    CHECK(other && !fclose(other) && !rename(moved, path), "replaced");
+    CHECK(perf_trace_stream(NULL) == PERF_EIO, "the file of that name is another one");
+}
+
 static void bad_input(void)
 {
     static char long_path[5000];
@@ -918,6 +936,7 @@ int main(void)
     long_stream();
     odd_streams(first_path);
     no_signal(first_path);
+    replaced(first_path);
     dead_clock(first_path);
     never_ended(first_path);
     remove(first_path);
