@@ -290,6 +290,8 @@ PERF_FN json_t *json_load_(const ab_source *s)
     if (strstr(error.text, "end of file expected") && at < s->len && strchr("{[", s->text[at]))
         ab_fail_at(s, at, "a second JSON document in one file: give each a file of its own", NULL,
                    0);
+    else if (!*error.text)                      /* Jansson has a text for all other causes        */
+        ab_fail(s->e, s->file, 0, 0, "out of memory");
     else
         ab_fail(s->e, s->file, error.line > 0 ? (size_t)error.line : 1,
                 error.column > 0 ? (size_t)error.column : 1, "not JSON: %s", error.text);

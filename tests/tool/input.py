@@ -263,6 +263,19 @@ def main():
         c.check(done.returncode == 3 and has in done.stderr.decode(),
                 f"{args}: {done.returncode} {done.stderr[:300]}")
 
+    # Without memory for a file, which is at fault is not the file.
+    large = c.work / "large.json"
+    values = [100.5 + i % 7 for i in range(2000)]
+    large.write_text(json.dumps({"perf_results": 1, "benchmarks": [
+        {"name": f"n{i}", "unit": "ns", "baseline": values, "candidate": values} for i in range(60)]}))
+    said = set()
+    for megabytes in () if "sanitized" in c.tool else range(8, 24):
+        done = subprocess.run([c.tool, "--trust", "--quiet", str(large)], timeout=120, capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2))
+        if done.returncode == 3:
+            said.add(done.stderr.strip())
+    c.check(all("out of memory" in text for text in said), f"{said}")
+
     # Every option of --help is in the manual, of which some commands have pages of their own, and on the man page.
     _, text, _ = c.run("--help")
     options = set(re.findall(r"(?<![-a-z])--[a-z][-a-z]+", text))
