@@ -326,6 +326,18 @@ static void scaled(void)
         running += 50;
     }
     {
+        PERF_SCOPE("hardly");           /* a turn too short to be scaled up                       */
+        value[0] += 1;
+        enabled += 100;
+        running += 4;
+    }
+    {
+        PERF_SCOPE("a little");
+        value[0] += 5;
+        enabled += 100;
+        running += 5;
+    }
+    {
         PERF_SCOPE("never");
         enabled += 100;
     }
@@ -335,10 +347,12 @@ static void scaled(void)
     CHECK_NEAR(figure("[\"half\"]", "\"cycles\":"), 100.0);
     CHECK_NEAR(figure("[\"half\"]", "\"ipc\":"), 2.0);
     CHECK_NEAR(figure("[\"half\"]", "\"scaled\":"), 1.0);
+    CHECK_NEAR(figure("[\"a little\"]", "\"instructions\":"), 100.0);
+    CHECK(figure("[\"hardly\"]", "\"calls\":") < 0.0, "%s", report);
     CHECK(figure("[\"never\"]", "\"calls\":") < 0.0, "%s", report);
     (void)perf_report_text(report, sizeof report, NULL);
-    CHECK(strstr(report, "note: 1 calls had counters for a part of their time"), "%s", report);
-    CHECK(strstr(report, "note: 1 calls had no counters"), "%s", report);
+    CHECK(strstr(report, "note: 2 calls had counters for a part of their time"), "%s", report);
+    CHECK(strstr(report, "note: 2 calls had counters for under 5 % of"), "%s", report);
     end(&c);
 }
 
@@ -402,7 +416,7 @@ static void read_by_program(void)
     }
     CHECK(figure("[\"stale\"]", "\"calls\":") < 0.0, "%s", report);
     (void)perf_report_text(report, sizeof report, NULL);
-    CHECK(strstr(report, "note: 1 calls had no counters"), "%s", report);
+    CHECK(strstr(report, "note: 1 calls had counters for under 5 % of"), "%s", report);
     end(&c);
 }
 
