@@ -1490,7 +1490,7 @@ PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t
     const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
     uint32_t            *rare;
 
-    if (perf_buckets_have_(b, index)) {
+    if (d - c->low <= c->span || perf_buckets_have_(b, index)) {
         PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
     } else {
         rare = perf_rare_at_(b, index);
