@@ -19,6 +19,7 @@
 #include "perf_bound.h"
 #include "perf_file.h"
 #include "perf_loop.h"
+#include "perf_proc.h"
 #include "perf_sink.h"
 
 PERF_BEGIN_DECLS

@@ -2085,7 +2085,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     PERF_REL_(&g->generation, g->generation + 1);
     PERF_REL_(&g->driver->table, table);
     if (table)
-        looked = PERF_GPU_LOOKED_ALL_;
+        looked = UINT32_MAX;
     PERF_REL_(&g->driver->looked, looked);
     perf_unlock_(&g->lock);
     return PERF_OK;

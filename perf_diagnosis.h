@@ -15,6 +15,7 @@
 #define PERF_DIAGNOSIS_H
 
 #include "perf_bound.h"
+#include "perf_proc.h"
 #include "perf_report.h"
 
 /* >>config ------------------------------------------------------------------------------------ */

@@ -4,18 +4,12 @@
  *   status = perf_file_save_("trace.json", &f, write_all, &state);
  *
  * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
- * Sections (search for ">>"):  config  system  internal
+ * Sections (search for ">>"):  system  internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_FILE_H
 #define PERF_FILE_H
 
 #include "perf_text.h"
-
-/* >>config ------------------------------------------------------------------------------------ */
-
-#ifndef PERF_PROC_              /* our tests have one of their own                                */
-#define PERF_PROC_ "/proc/"
-#endif
 
 /* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
@@ -188,8 +182,7 @@ PERF_BEGIN_DECLS
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_sort_  sorts an array
  *   perf_random_  64 random bits from a state of the caller's (splitmix64)
- *   perf_first_line_  of a small file, without its newline; 0: there is none
- *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process
+ *   perf_file_head_, perf_first_line_  the beginning of a small file; its first line, 0: none
  *   PERF_DL_, perf_library_open_, perf_library_symbol_  1: libraries can be found at run time
  *   perf_screen_of_  columns of a screen, and what it can show
  *   perf_pages_, perf_pages_free_  memory in pages, NULL: none; PERF_MAP_PAGES_  its kind
@@ -682,7 +675,7 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
     return f->starved ? PERF_ENOMEM : PERF_EIO;
 }
 
-/* ---- what the system tells in files ---- */
+/* ---- small files ---- */
 
 /* The beginning of a file in `text`, cut to fit; how many bytes, 0: none. */
 PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
@@ -708,56 +701,6 @@ PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
         *end = '\0';
     return any > 0;
 }
-
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
-PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
-{
-    char        text[512];
-    char        path[128];
-    perf_out_   o = perf_out_open_(path, sizeof path);
-    const char *s;
-    int         at = 0;
-
-    perf_put_(&o, PERF_PROC_);
-    if (thread) {
-        perf_put_(&o, "self/task/");
-        perf_put_u64_(&o, thread);
-        perf_put_char_(&o, '/');
-    }
-    perf_put_(&o, file);
-    (void)perf_file_head_(path, text, sizeof text);
-    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = PERF_LIBC_(strrchr)(text, ')');
-    if (!s)
-        s = text;
-    for (; *s && at < room; s++) {
-        if (*s >= '0' && *s <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            at += s[1] < '0' || s[1] > '9';
-        }
-    }
-}
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
-PERF_COLD_FN_ uint64_t perf_age_ns_(void)
-{
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
-
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
-    if (!hz)
-        return 0;
-    began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
-        return 0;
-    return up[0] - began;
-}
-
-#else
-#define perf_age_ns_() UINT64_C(0)
-#endif
 
 /* ---- libraries found at run time ---- */
 

@@ -160,8 +160,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
  *                                           all calls after a shut-down); writes one as text
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
- *                                           captures of other threads safe; 0 or the driver's code
- *   PERF_GPU_LOOKED_ALL_                    `looked` of a table that was installed */
+ *                                           captures of others safe; 0 or the driver's code */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -209,7 +208,7 @@ PERF_FN const char *perf_gpu_error_text(void);
 typedef struct perf_gpu_driver_ {
     uint32_t                size, abi;
     const perf_gpu_backend *table;      /* NULL: nothing found, nobody has looked, or shut down */
-    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits */
+    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits; all: no library will be */
     uint32_t                down;       /* the driver has shut down */
     int32_t                 error;      /* the first */
     uint32_t                fresh;      /* 1: one that perf_gpu_collect() has not told yet */
@@ -229,7 +228,6 @@ typedef struct perf_gpu_driver_ {
 } perf_gpu_driver_;
 #define PERF_GPU_LOOKED_DRIVER_ 1u
 #define PERF_GPU_LOOKED_HIP_    2u
-#define PERF_GPU_LOOKED_ALL_    3u      /* installed by hand */
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
@@ -502,7 +500,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     if (code == PERF_GPU_SHUT_DOWN) {
         PERF_SET_(&d->down, 1u);
         PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
-        PERF_REL_(&d->looked, PERF_GPU_LOOKED_ALL_);
+        PERF_REL_(&d->looked, UINT32_MAX);
         if (d->on_down)
             d->on_down(d->state, PERF_NULL_);   /* no event is used any more */
         b = PERF_NULL_;

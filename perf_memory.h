@@ -10,6 +10,7 @@
 #ifndef PERF_MEMORY_H
 #define PERF_MEMORY_H
 
+#include "perf_proc.h"
 #include "perf_report.h"
 
 PERF_BEGIN_DECLS

@@ -45,7 +45,7 @@ LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a
                    "perf_bench_opts_default": "perf_bench_opts perf_bench_opts_default() noexcept",
                    "perf_ab_opts_default": "perf_ab_opts perf_ab_opts_default() noexcept"}
 # headers without a public name
-NOTHING = {"perf_activity.h", "perf_core.h", "perf_file.h", "perf_layout.h", "perf_math.h",
+NOTHING = {"perf_activity.h", "perf_core.h", "perf_file.h", "perf_layout.h", "perf_math.h", "perf_proc.h",
            "perf_registry.h", "perf_rocprofiler.h", "perf_sink.h", "perf_text.h", "perf_rows.h", "perf_tree.h", "perf_events.h",
            "perf_loop.h", "perf_loop_rows.h", "perf_loop_state.h", "perf_gpu_meters.h"}
 INTERNAL = {"PERF_BEGIN_DECLS", "PERF_END_DECLS", "PERF_ZERO", "PERF_FN", "PERF_HD_FN"}

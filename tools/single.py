@@ -20,6 +20,7 @@ INCLUDE = re.compile(r'#\s*include "(perf\w*\.h)"')
 # What perf.h brings when it is asked to, below its other rooms.
 ON_REQUEST = [("PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT) || PERF_NVTX || PERF_ROCTX", ["perf_sink.h"]),
               ("PERF_NVTX || PERF_ROCTX", ["perf_nvtx.h"]),
+              ("PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)", ["perf_proc.h"]),
               ("PERF_ALL || defined(PERF_MAIN) || defined(PERF_AT_EXIT)", ["perf_counters.h"]),
               ("PERF_ALL || defined(PERF_MAIN)", ["perf_export.h", "perf_main.h"]),
               ("PERF_ALL || defined(PERF_AT_EXIT)", ["perf_diagnosis.h"]),

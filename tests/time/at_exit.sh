@@ -27,7 +27,7 @@ printf '#define PERF_AT_EXIT 1\n#define PERF_DIAGNOSIS 0\n#include "perf.h"\nint
 try "compiles without the five lines" gcc -O0 -I"$root" without.c -o without
 PERF_REPORT=diagnosis ./without 2>without.txt
 try "what is not there says what to do" grep -q 'one file has to define PERF_DIAGNOSIS' without.txt
-for header in perf_memory.h perf_diagnosis.h perf_report.h perf_bound.h perf_trace.h; do
+for header in perf_memory.h perf_diagnosis.h perf_report.h perf_bound.h perf_proc.h perf_trace.h; do
     printf '#define PERF_AT_EXIT 1\n#include "%s"\n#include "perf.h"\nint main(void) { PERF_SCOPE("whole"); return 0; }\n' "$header" >first.c
     try "PERF_AT_EXIT above $header" gcc -O0 -Wall -Wextra -Werror -I"$root" first.c -o first
     PERF_REPORT=diagnosis ./first 2>first.txt

@@ -1,0 +1,79 @@
+/* perf_proc.h - numbers that Linux tells in files of /proc.
+ *
+ *     uint64_t up[2];
+ *     perf_proc_read_(0, "uptime", up, 2);         // "1234.56": 1234 and 56
+ *
+ * For the library itself.  Elsewhere such files are missing: all numbers are 0.
+ * Sections (search for ">>"):  config  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_PROC_H
+#define PERF_PROC_H
+
+#include "perf_file.h"
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_PROC_              /* our tests have one of their own                                */
+#define PERF_PROC_ "/proc/"
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
+
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
+
+/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
+{
+    char        text[512];
+    char        path[128];
+    perf_out_   o = perf_out_open_(path, sizeof path);
+    const char *s;
+    int         at = 0;
+
+    perf_put_(&o, PERF_PROC_);
+    if (thread) {
+        perf_put_(&o, "self/task/");
+        perf_put_u64_(&o, thread);
+        perf_put_char_(&o, '/');
+    }
+    perf_put_(&o, file);
+    (void)perf_file_head_(path, text, sizeof text);
+    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    s = PERF_LIBC_(strrchr)(text, ')');
+    if (!s)
+        s = text;
+    for (; *s && at < room; s++) {
+        if (*s >= '0' && *s <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
+            at += s[1] < '0' || s[1] > '9';
+        }
+    }
+}
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
+PERF_COLD_FN_ uint64_t perf_age_ns_(void)
+{
+    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+
+    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    if (!hz)
+        return 0;
+    began = stat[18] * (1000000000 / hz);
+    up[0] = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || up[0] < began)
+        return 0;
+    return up[0] - began;
+}
+
+#else
+#define perf_age_ns_() UINT64_C(0)
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_PROC_H */
