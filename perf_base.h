@@ -357,7 +357,6 @@ PERF_BEGIN_DECLS
  *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
  *   perf_clamp_  a count within limits; perf_since_  ns between two readings of a clock
  *   PERF_ADD_, PERF_PEEK_  a counter that one thread writes
- *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
  *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
 
 #define PERF_STATUS_TEXT_(name, text) text,
@@ -491,44 +490,6 @@ PERF_FN uint64_t perf_system_ns_(int id)
     if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
         return 0;
     return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
-#endif
-}
-
-/* ---- what the compiler must not see, or move ---- */
-
-/* Returns 1, but gcc cannot know that.  Else it would take callers of cold functions for cold, too,
- * up to the user's loop.                                                                         */
-PERF_INLINE_FN_ int perf_not_cold_(void)
-{
-    int yes = 1;
-
-#if !PERF_TCC_
-    __asm__("" : "+r"(yes));
-#endif
-    return yes;
-}
-
-/* The compiler must take *x for changed here. */
-PERF_INLINE_FN_ void perf_hide_(uint64_t *x)
-{
-#if !PERF_TCC_
-    __asm__ __volatile__("" : "+r"(*x));
-#else
-    (void)x;
-#endif
-}
-
-/* Nothing after it begins before all before it has ended. */
-PERF_FN void perf_fence_(void)
-{
-#if PERF_TCC_
-    ;
-#elif defined(__x86_64__) || defined(__SSE2__)
-    __asm__ __volatile__("lfence" : : : "memory");
-#elif defined(__aarch64__)
-    __asm__ __volatile__("isb" : : : "memory");
-#else
-    __asm__ __volatile__("" : : : "memory");
 #endif
 }
 
