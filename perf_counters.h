@@ -86,18 +86,19 @@ typedef struct perf_counters {
     struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
 } perf_counters;
 
-/* Opens counters, which do not count yet; opts NULL: defaults.  Takes up to seven file descriptors
- * (closed on exec) until perf_counters_close.  Counts the thread that calls it.  Some 50 us.     */
+/* Opens counters of the calling thread; they do not count yet.  opts NULL: defaults.  Takes up to
+ * seven file descriptors (closed on exec) until perf_counters_close.  Some 50 us.  `status` of the
+ * result: PERF_OK, or PERF_ENODATA if every counter is missing; perf_counters_why() says why.    */
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 
-/* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
- * after fork the child opens its own.  PERF_ENODATA: every counter is missing, or opts.scopes on a
- * system without them, and the rest counts.  Where the processor has none, the report's note says
- * so alone.  A child of opts.process needs no start.                                             */
+/* Counts from here on; a child of opts.process needs no start.
+ * PERF_ESTATE: c is NULL, counts already, is not open, or was opened by another process: a forked
+ * child opens its own.  PERF_ENODATA: every counter is missing; or scopes cannot count on this
+ * system, and the rest counts.  If only the processor has none for scopes, the report says so.   */
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
-/* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
- * counter is missing.  It may start again: each stop tells what came after the last start.       */
+/* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
+ * PERF_ESTATE: c is NULL, or does not count in this process; PERF_ENODATA: all are missing.      */
 PERF_FN perf_status perf_counters_stop(perf_counters *c);
 
 /* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */

@@ -67,16 +67,18 @@ typedef enum perf_baseline_kind {
 #define perf_results_opts_default() ((perf_results_opts)PERF_ZERO)
 #endif
 
-/* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                                   */
+/* Writes this run to a file, whole or not at all; devices (/dev/...) are written directly.  opts
+ * NULL: defaults.  Any thread; allocates and takes a lock.  PERF_EINVAL: no path, or an option that
+ * cannot be; PERF_EIO: it cannot be written; PERF_ENOMEM.                                        */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
-/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
- * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
- * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
- * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
- * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
- * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
+/* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
+ * The newest 30 runs are kept; a run of the same id is replaced.  The new file is read back, and is
+ * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
+ * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
+ * a new file begins with this run.  After 100 of them: PERF_EIO.
+ * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
+ * a second at most, then goes on without it; with opts.alone nobody waits.
  * Statuses as perf_results_save.                                                                 */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 

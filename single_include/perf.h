@@ -18711,18 +18711,19 @@ typedef struct perf_counters {
     struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
 } perf_counters;
 
-/* Opens counters, which do not count yet; opts NULL: defaults.  Takes up to seven file descriptors
- * (closed on exec) until perf_counters_close.  Counts the thread that calls it.  Some 50 us.     */
+/* Opens counters of the calling thread; they do not count yet.  opts NULL: defaults.  Takes up to
+ * seven file descriptors (closed on exec) until perf_counters_close.  Some 50 us.  `status` of the
+ * result: PERF_OK, or PERF_ENODATA if every counter is missing; perf_counters_why() says why.    */
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 
-/* Counts from here on.  PERF_ESTATE: it counts already, is not open, or another process opened it:
- * after fork the child opens its own.  PERF_ENODATA: every counter is missing, or opts.scopes on a
- * system without them, and the rest counts.  Where the processor has none, the report's note says
- * so alone.  A child of opts.process needs no start.                                             */
+/* Counts from here on; a child of opts.process needs no start.
+ * PERF_ESTATE: c is NULL, counts already, is not open, or was opened by another process: a forked
+ * child opens its own.  PERF_ENODATA: every counter is missing; or scopes cannot count on this
+ * system, and the rest counts.  If only the processor has none for scopes, the report says so.   */
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
-/* Stops, and fills in value[] and share[].  PERF_ESTATE: it does not count; PERF_ENODATA: every
- * counter is missing.  It may start again: each stop tells what came after the last start.       */
+/* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
+ * PERF_ESTATE: c is NULL, or does not count in this process; PERF_ENODATA: all are missing.      */
 PERF_FN perf_status perf_counters_stop(perf_counters *c);
 
 /* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
@@ -20940,16 +20941,18 @@ typedef enum perf_baseline_kind {
 #define perf_results_opts_default() ((perf_results_opts)PERF_ZERO)
 #endif
 
-/* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                                   */
+/* Writes this run to a file, whole or not at all; devices (/dev/...) are written directly.  opts
+ * NULL: defaults.  Any thread; allocates and takes a lock.  PERF_EINVAL: no path, or an option that
+ * cannot be; PERF_EIO: it cannot be written; PERF_ENOMEM.                                        */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
-/* Adds this run, which perf_results_opts describes, to the file, or creates it.  The newest 30 runs
- * are kept; a run of the same id is replaced.  The new file is read back, and on the disk before it
- * replaces the old one.  A file that is no baseline, as a damaged one, stays as PATH.damaged
- * (.damaged.2 ...; 100 at most: PERF_EIO), and a new one begins with this run.  Those who add in
- * one folder at once take turns, by its lock (flock); where somebody holds that for a second and
- * more, it is done without.  opts.alone: the new file holds this run alone, and nobody waits.
+/* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
+ * The newest 30 runs are kept; a run of the same id is replaced.  The new file is read back, and is
+ * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
+ * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
+ * a new file begins with this run.  After 100 of them: PERF_EIO.
+ * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
+ * a second at most, then goes on without it; with opts.alone nobody waits.
  * Statuses as perf_results_save.                                                                 */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
