@@ -17302,6 +17302,7 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
     const double       share = a.at - ratio * b.at, gap = perf_fabs_(share);
     const double       of_b = ratio * b.error, of_all = (1.0 + ratio) * all.error;
     const double       error = perf_sqrt_(a.error * a.error + of_b * of_b + of_all * of_all);
+    const int          untimed = s->opts.before || s->timer.pause_known;   /* makes leads noisy   */
     double             in_full = ratio + share;
 
     if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
@@ -17312,7 +17313,9 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
         return PERF_NO_OBJECTION_;
     if (gap >= PERF_DEBT_SURE_ * error)
         return PERF_DEBT_;
-    if (gap >= PERF_DEBT_LIKELY_ * error && perf_race_cannot_tell_(s) == PERF_TOO_FEW_)
+    if (gap < PERF_DEBT_LIKELY_ * error || (untimed && s->lenient))
+        return PERF_NO_OBJECTION_;
+    if (perf_race_cannot_tell_(s) == PERF_TOO_FEW_)
         return PERF_DEBT_PERHAPS_;
     return PERF_NO_OBJECTION_;
 }
