@@ -132,8 +132,10 @@ typedef struct perf_gpu_self_ {
     uint64_t                 until;
 } perf_gpu_self_;
 #if PERF_GPU_HERE_
+#if defined(__ELF__)            /* see perf_self_v1_                                              */
 extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_
     __asm__(PERF_SYM_("perf_gpu_self_" PERF_STR_(PERF_VERSION)));
+#endif
 PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 #else
 static perf_gpu_self_ perf_gpu_self_v1_;       /* never used */

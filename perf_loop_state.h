@@ -203,7 +203,7 @@ enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF
 
 PERF_END_DECLS
 
-#if !PERF_ONE_CORE_
+#if !PERF_ONE_CORE_ && !defined(PERF_LOOP_ROWS_H)
 #include "perf_loop.h"          /* see perf_bench.h                                               */
 #endif
 #endif /* PERF_LOOP_STATE_H */

@@ -3534,8 +3534,10 @@ PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 #define PERF_ANCHOR_SYMBOL_ "perf_anchor_" PERF_STR_(PERF_VERSION)  /* each release has its own   */
 #define PERF_SELF_SYMBOL_   "perf_self_" PERF_STR_(PERF_VERSION)
 extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_ __asm__(PERF_SYM_(PERF_ANCHOR_SYMBOL_));
+#if defined(__ELF__)            /* Windows: gcc emulates thread-local data, which has no symbol   */
 extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_
     __asm__(PERF_SYM_(PERF_SELF_SYMBOL_));
+#endif
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_SELF_ perf_self_v1_
@@ -9357,7 +9359,7 @@ enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF
 
 PERF_END_DECLS
 
-#if !PERF_ONE_CORE_
+#if !PERF_ONE_CORE_ && !defined(PERF_LOOP_ROWS_H)
 #endif
 #endif /* PERF_LOOP_STATE_H */
 /* ==== perf_loop.h, continued ==== */
