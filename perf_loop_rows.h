@@ -22,7 +22,7 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_     its result is complete
  *   perf_report_results_  all of them, below the table                                           */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 /* The summary by the clock that decides. */
 PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
@@ -259,200 +259,6 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
     return some;
 }
 
-PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop)
-{
-    const perf_result *r = PERF_CAST_(const perf_result *, loop->result);
-
-    if (r->time.count) {
-        perf_put_loop_row_(o, loop->name, "", perf_result_main_(r), r->first_ns);
-        if (perf_put_values_(o, loop, perf_put_rates_(o, r, "    ")))
-            perf_put_char_(o, '\n');
-        perf_put_clocks_(o, r, "    ");
-        if (r->cpu.count)
-            perf_put_char_(o, '\n');
-    } else {
-        perf_put_unmeasured_(o, loop->name, r->status);
-    }
-    perf_put_warnings_(o, r->warnings);
-}
-
-/* Do both ways to compare the arms differ by more than a twentieth? */
-PERF_FN int perf_control_differs_(double ratio, double control)
-{
-    if (!(ratio > 0.0) || !(control > 0.0))
-        return 0;
-    return ratio > 1.05 * control || control > 1.05 * ratio;
-}
-
-/* Both arms by the clock that decides, as far as they have run. */
-PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const perf_ab_result *r)
-{
-    const perf_summary *baseline = &r->baseline, *candidate = &r->candidate;
-
-    if (r->decides == PERF_DECIDES_CPU) {
-        baseline = &r->baseline_cpu;
-        candidate = &r->candidate_cpu;
-    }
-    if (r->baseline.count)
-        perf_put_loop_row_(o, loop->name, ", baseline", baseline, r->first_baseline_ns);
-    if (r->candidate.count)
-        perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
-}
-
-/* Below a verdict by two rules, what each of them says. */
-PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
-{
-    perf_verdict one;
-    int          i;
-
-    for (i = 0; i < parts; i++) {
-        one = part[i];
-        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
-        perf_put_(o, perf_verdict_text(&one));
-        perf_put_char_(o, '\n');
-    }
-}
-
-/* "ACCEPT", and what it rests on, if that does not follow below. */
-PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
-{
-    if (parts)
-        perf_put_(o, perf_decision_text(verdict.decision));
-    else
-        perf_put_(o, perf_verdict_text(&verdict));
-    perf_put_char_(o, '\n');
-}
-
-/* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
-{
-    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
-    double         ratio = r.verdict.ratio.estimate;
-
-    if (r.parts)
-        ratio = r.part[0].ratio.estimate;       /* of time                                        */
-    perf_put_ab_arms_(o, loop, &r);
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
-    perf_put_(o, ": ");
-    perf_put_decision_(o, r.verdict, r.parts);
-    perf_put_parts_(o, r.part, r.parts);
-    if (perf_put_values_(o, loop, 0))
-        perf_put_char_(o, '\n');
-    if (r.control_ratio > 0.0 &&
-        (r.control_failed || perf_control_differs_(ratio, r.control_ratio))) {
-        perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
-        perf_put_number_(o, ", and ", r.control_ratio, 4);
-        perf_put_(o, " after longer leads\n");
-    }
-    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
-        perf_put_number_(o, "    candidate / baseline in turns without leads: ",
-                         r.turns_ratio, 4);
-        perf_put_char_(o, '\n');
-    }
-    if (r.baseline_cpu.count) {
-        perf_put_(o, "    ");
-        perf_put_decided_(o, r.decides, r.why);
-        perf_put_char_(o, '\n');
-    }
-    perf_put_warnings_(o, r.warnings);
-}
-
-/* What variant i lags behind, and its verdict. */
-PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
-                                     const perf_race_result *r, int i)
-{
-    const int within = r->entry[i].within_noise;
-
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
-    perf_put_(o, ", ");
-    (void)perf_put_cut_(o, r->entry[i].name, 31);
-    perf_put_(o, ": ");
-    if (!r->forced && i == r->best)
-        perf_put_(o, "the best; ");
-    else if (!r->forced && within)
-        perf_put_(o, "within noise of the best; ");
-    if (r->best >= 0 && !within && r->entry[i].behind > 0.0) {
-        perf_put_fixed_(o, r->entry[i].behind, 3);
-        perf_put_(o, "x the best; ");
-    }
-    if (i == 0 && r->status == PERF_OK && !r->forced)
-        perf_put_(o, "the baseline\n");
-    else
-        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
-    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
-}
-
-/* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
-PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
-{
-    static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
-    const char *lead = "    ";
-    int         i;
-
-    if (!(counted[0] > 0.0 || counted[1] > 0.0 || counted[2] > 0.0 || counted[3] > 0.0))
-        return;
-    for (i = 0; i < 4; i++) {
-        if (perf_is_nan_(counted[i]))
-            continue;
-        perf_put_(o, lead);
-        lead = ", ";
-        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
-    }
-    perf_put_char_(o, '\n');
-}
-
-/* A row for each variant, then the sentences. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
-{
-    const perf_race_result *r = PERF_CAST_(const perf_race_result *, loop->result);
-    char                    arm[40];
-    int                     i;
-
-    for (i = 0; i < r->count; i++) {
-        perf_out_ text = perf_out_open_(arm, sizeof arm);
-        perf_put_(&text, ", ");
-        perf_put_(&text, r->entry[i].name);
-        if (r->entry[i].time.count)
-            perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
-        perf_put_counted_row_(o, r->entry[i].counted);
-    }
-    for (i = 0; i < r->count; i++)
-        perf_put_variant_(o, loop, r, i);
-    if (!r->count)
-        perf_put_unmeasured_(o, loop->name, r->status);
-    perf_put_warnings_(o, r->warnings);
-}
-
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop)
-{
-    if (loop->kind == 1)
-        perf_put_bench_(o, loop);
-    else if (loop->kind == 2)
-        perf_put_ab_(o, loop);
-    else
-        perf_put_race_(o, loop);
-    if (loop->note && *loop->note) {
-        perf_put_(o, "    ");
-        perf_put_(o, loop->note);
-        perf_put_char_(o, '\n');
-    }
-}
-
-PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
-{
-    static const char *const title[] = {"       p95", "       p99", "     first"};
-    int i;
-
-    perf_put_(o, "\n  ");
-    perf_put_padded_(o, "benchmark", perf_loop_name_width_(o));
-    perf_put_cell_(o, "median [95 % interval]", 34);
-    for (i = 0; i < perf_loop_columns_(o); i++)
-        perf_put_(o, title[i]);
-    perf_put_char_(o, '\n');
-}
-
 /* ---- the list of loops ---- */
 
 /* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
@@ -560,6 +366,20 @@ PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
     PERF_REL_(&s->loop.done, 1);
 }
 
+/* ---- the rows of a report ---- */
+
+PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop,
+                                       const perf_ab_result *r);
+PERF_COLD_DECL_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts);
+PERF_COLD_DECL_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts);
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
+                                       const perf_race_result *r, int i);
+PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *o, const double *counted);
+
 /* The loops in the order they were begun; the list has the newest first.  It is copied, because to
  * walk it for each of 40,000 took 84 s.  *n: how many.  NULL: no memory.                         */
 PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *n)
@@ -574,6 +394,19 @@ PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, 
     for (loop = newest, i = *n; all && loop; loop = loop->next)
         all[--i] = loop;
     return all;
+}
+
+PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
+{
+    static const char *const title[] = {"       p95", "       p99", "     first"};
+    int i;
+
+    perf_put_(o, "\n  ");
+    perf_put_padded_(o, "benchmark", perf_loop_name_width_(o));
+    perf_put_cell_(o, "median [95 % interval]", 34);
+    for (i = 0; i < perf_loop_columns_(o); i++)
+        perf_put_(o, title[i]);
+    perf_put_char_(o, '\n');
 }
 
 PERF_FN void perf_report_results_(perf_out_ *o)
@@ -610,6 +443,187 @@ PERF_FN void perf_report_results_(perf_out_ *o)
         perf_put_few_(o, &few, open);
     }
     perf_loops_let_(r);
+}
+
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop)
+{
+    if (loop->kind == 1)
+        perf_put_bench_(o, loop);
+    else if (loop->kind == 2)
+        perf_put_ab_(o, loop);
+    else
+        perf_put_race_(o, loop);
+    if (loop->note && *loop->note) {
+        perf_put_(o, "    ");
+        perf_put_(o, loop->note);
+        perf_put_char_(o, '\n');
+    }
+}
+
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop)
+{
+    const perf_result *r = PERF_CAST_(const perf_result *, loop->result);
+
+    if (r->time.count) {
+        perf_put_loop_row_(o, loop->name, "", perf_result_main_(r), r->first_ns);
+        if (perf_put_values_(o, loop, perf_put_rates_(o, r, "    ")))
+            perf_put_char_(o, '\n');
+        perf_put_clocks_(o, r, "    ");
+        if (r->cpu.count)
+            perf_put_char_(o, '\n');
+    } else {
+        perf_put_unmeasured_(o, loop->name, r->status);
+    }
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* Do both ways to compare the arms differ by more than a twentieth? */
+PERF_FN int perf_control_differs_(double ratio, double control)
+{
+    if (!(ratio > 0.0) || !(control > 0.0))
+        return 0;
+    return ratio > 1.05 * control || control > 1.05 * ratio;
+}
+
+/* Both arms and the verdict, for perf_report. */
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
+{
+    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
+    double         ratio = r.verdict.ratio.estimate;
+
+    if (r.parts)
+        ratio = r.part[0].ratio.estimate;       /* of time                                        */
+    perf_put_ab_arms_(o, loop, &r);
+    perf_put_(o, "  ");
+    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
+    perf_put_(o, ": ");
+    perf_put_decision_(o, r.verdict, r.parts);
+    perf_put_parts_(o, r.part, r.parts);
+    if (perf_put_values_(o, loop, 0))
+        perf_put_char_(o, '\n');
+    if (r.control_ratio > 0.0 &&
+        (r.control_failed || perf_control_differs_(ratio, r.control_ratio))) {
+        perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
+        perf_put_number_(o, ", and ", r.control_ratio, 4);
+        perf_put_(o, " after longer leads\n");
+    }
+    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
+        perf_put_number_(o, "    candidate / baseline in turns without leads: ",
+                         r.turns_ratio, 4);
+        perf_put_char_(o, '\n');
+    }
+    if (r.baseline_cpu.count) {
+        perf_put_(o, "    ");
+        perf_put_decided_(o, r.decides, r.why);
+        perf_put_char_(o, '\n');
+    }
+    perf_put_warnings_(o, r.warnings);
+}
+
+/* Both arms by the clock that decides, as far as they have run. */
+PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const perf_ab_result *r)
+{
+    const perf_summary *baseline = &r->baseline, *candidate = &r->candidate;
+
+    if (r->decides == PERF_DECIDES_CPU) {
+        baseline = &r->baseline_cpu;
+        candidate = &r->candidate_cpu;
+    }
+    if (r->baseline.count)
+        perf_put_loop_row_(o, loop->name, ", baseline", baseline, r->first_baseline_ns);
+    if (r->candidate.count)
+        perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
+}
+
+/* "ACCEPT", and what it rests on, if that does not follow below. */
+PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
+{
+    if (parts)
+        perf_put_(o, perf_decision_text(verdict.decision));
+    else
+        perf_put_(o, perf_verdict_text(&verdict));
+    perf_put_char_(o, '\n');
+}
+
+/* Below a verdict by two rules, what each of them says. */
+PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
+{
+    perf_verdict one;
+    int          i;
+
+    for (i = 0; i < parts; i++) {
+        one = part[i];
+        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
+        perf_put_(o, perf_verdict_text(&one));
+        perf_put_char_(o, '\n');
+    }
+}
+
+/* A row for each variant, then the sentences. */
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
+{
+    const perf_race_result *r = PERF_CAST_(const perf_race_result *, loop->result);
+    char                    arm[40];
+    int                     i;
+
+    for (i = 0; i < r->count; i++) {
+        perf_out_ text = perf_out_open_(arm, sizeof arm);
+        perf_put_(&text, ", ");
+        perf_put_(&text, r->entry[i].name);
+        if (r->entry[i].time.count)
+            perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
+        perf_put_counted_row_(o, r->entry[i].counted);
+    }
+    for (i = 0; i < r->count; i++)
+        perf_put_variant_(o, loop, r, i);
+    if (!r->count)
+        perf_put_unmeasured_(o, loop->name, r->status);
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* What variant i lags behind, and its verdict. */
+PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
+                                     const perf_race_result *r, int i)
+{
+    const int within = r->entry[i].within_noise;
+
+    perf_put_(o, "  ");
+    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
+    perf_put_(o, ", ");
+    (void)perf_put_cut_(o, r->entry[i].name, 31);
+    perf_put_(o, ": ");
+    if (!r->forced && i == r->best)
+        perf_put_(o, "the best; ");
+    else if (!r->forced && within)
+        perf_put_(o, "within noise of the best; ");
+    if (r->best >= 0 && !within && r->entry[i].behind > 0.0) {
+        perf_put_fixed_(o, r->entry[i].behind, 3);
+        perf_put_(o, "x the best; ");
+    }
+    if (i == 0 && r->status == PERF_OK && !r->forced)
+        perf_put_(o, "the baseline\n");
+    else
+        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
+    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
+}
+
+/* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
+PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
+{
+    static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
+    const char *lead = "    ";
+    int         i;
+
+    if (!(counted[0] > 0.0 || counted[1] > 0.0 || counted[2] > 0.0 || counted[3] > 0.0))
+        return;
+    for (i = 0; i < 4; i++) {
+        if (perf_is_nan_(counted[i]))
+            continue;
+        perf_put_(o, lead);
+        lead = ", ";
+        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
+    }
+    perf_put_char_(o, '\n');
 }
 
 PERF_END_DECLS

@@ -66,7 +66,493 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
+
+/* ---- what one report shows, and its parts in the order of their bodies ---- */
+
+/* One snapshot, so that the text has the same length each time it is written. */
+typedef struct perf_snapshot_ {
+    perf_report_opts opts;
+    perf_clock_info  clock;
+    perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
+    perf_row_       *row;
+    size_t           rows;
+    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
+    perf_losses_     losses;
+    perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
+    perf_tree_      *tree;      /* NULL unless it is asked for                                    */
+    perf_host_time_  main;
+    perf_evidence_   evidence;  /* of the main thread                                             */
+} perf_snapshot_;
+
+PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
+{
+    return PERF_ACQ_(&r->names)[id]->site.name;
+}
+
+PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n);
+PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock);
+PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent);
+PERF_COLD_DECL_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_open_(perf_out_ *o, perf_registry_ *r);
+PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json);
+PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    perf_out_      o = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    s = perf_snapshot_take_(opts);
+    if (s.opts.width > 0)
+        o.width = s.opts.width;
+#if PERF_POSIX_FILES_
+    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&o, file);
+#endif
+    o.grows = 1;                                /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&o, &s);
+    if (o.p && !o.failed)
+        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(o.p);
+    perf_snapshot_free_(&s);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ s = perf_snapshot_take_(opts);
+    perf_out_      o = perf_out_open_(buf, cap);
+
+    if (s.opts.width > 0)
+        o.width = s.opts.width;
+    perf_snapshot_put_(&o, &s);
+    perf_snapshot_free_(&s);
+    return o.len;
+}
+
+/* What will run for `opts`, NULL: the defaults. */
+PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
+{
+    perf_report_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.width > 0 && o.width < 60)
+        o.width = 60;
+    if (o.rows == 0 && (o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE))
+        o.rows = 50;
+    else if (o.rows == 0)
+        o.rows = -1;
+    return o;
+}
+
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  s = PERF_ZERO;
+    perf_registry_ *r;
+    size_t          i;
+
+    s.opts = perf_report_opts_of_(opts);
+    s.clock = perf_clock();
+    s.registry = r = perf_registry_read_();     /* this image may not have recorded anything      */
+    s.tick = s.clock.tick_ns;
+    s.evidence.busy = -1;
+    if (r) {
+        perf_sources_collect_(r);
+        s.losses = perf_losses_sum_(r);
+        if (perf_lock_(r)) {
+            s.spent = r->spent;
+            perf_unlock_(&r->lock);
+        }
+        s.spent = perf_spent_since_(&s.spent, 0);
+        s.row = perf_rows_(r, s.opts.sort, &s.rows);
+        (void)perf_host_evidence_(&s.main, r, &s.evidence);
+        if (s.opts.view == PERF_VIEW_TREE)
+            s.tree = perf_tree_make_(r);
+    }
+    for (i = 0; i < s.rows; i++)
+        if (PERF_KIND_HOST_(s.row[i].kind))
+            s.self += PERF_CAST_(double, s.row[i].self);
+    if (!(s.self > 0))
+        s.self = 1;
+    return s;
+}
+
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
+{
+    PERF_FREE(s->row);
+    perf_tree_free_(s->tree);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    switch (PERF_CAST_(int, s->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                         "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(o, s);
+    }
+}
+
+/* Table or tree, and what stands above and below both. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_put_clock_(o, &s->clock);
+    perf_put_spent_(o, &s->spent);
+    if (s->registry) {
+        if (s->opts.view == PERF_VIEW_TREE)
+            perf_put_tree_(o, s);
+        else
+            perf_put_table_(o, s);
+        perf_put_open_(o, s->registry);
+        perf_put_losses_(o, s);
+        perf_put_sources_(o, s->registry, 0);
+    }
+    perf_report_results_(o);
+}
+
+/* ---- its rows ---- */
+
+/* What rows are sorted by, the largest first. */
+PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
+{
+    switch (PERF_CAST_(int, by)) {
+    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
+    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
+    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
+    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
+    case PERF_SORT_SELF:
+    case PERF_SORT_NAME:
+    default: return PERF_CAST_(double, row->self);
+    }
+}
+
+PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
+{
+    const perf_row_ *first = PERF_CAST_(const perf_row_ *, one);
+    const perf_row_ *second = PERF_CAST_(const perf_row_ *, two);
+    perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
+    double           key = perf_row_key_(first, sort), other = perf_row_key_(second, sort);
+
+    if (sort != PERF_SORT_NAME && (key > other || key < other))
+        return key > other;
+    return PERF_LIBC_(strcmp)(first->name, second->name) < 0;
+}
+
+/* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
+{
+    uint32_t   id, count = PERF_ACQ_(&r->count);
+    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+
+    *n = 0;
+    if (!row || !sum) {
+        PERF_FREE(row);
+        PERF_FREE(sum);
+        return PERF_NULL_;
+    }
+    for (id = 1; id < count; id++) {
+        perf_row_fill_(&row[*n], r, id, sum);
+        if (row[*n].count)
+            ++*n;
+    }
+    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
+    PERF_FREE(sum);
+    return row;
+}
+
+/* ---- the table ---- */
+
+/* One bit of perf_clock_info.warnings in words. */
+PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
+{
+    switch (PERF_CAST_(int, warning)) {
+    case PERF_CLOCK_NOT_INVARIANT:
+        return "the cpu counter changes speed: clock_gettime used instead";
+    case PERF_CLOCK_BACKWARDS: return "the clock was seen going backwards";
+    case PERF_CLOCK_ROUGH: return "calibrated for too short: rate known to worse than 0.1 %";
+    case PERF_CLOCK_MIXED: return "files of this program disagree about PERF_CLOCK";
+    case PERF_CLOCK_STANDS:
+        return "the system's clock stands still: a tick is shown as a nanosecond";
+    default: return "no warning";
+    }
+}
+
+/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
+PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
+{
+    uint32_t bit;
+
+    perf_put_(o, "clock ");
+    perf_put_(o, clock->name);
+    perf_put_(o, ": readings ");
+    perf_put_ns_(o, clock->resolution_ns);
+    perf_put_(o, " apart, ");
+    perf_put_ns_(o, clock->cost_ns);
+    perf_put_number_(o, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
+    perf_put_number_(o, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
+    perf_put_(o, " ppm\n");
+    for (bit = 1; bit <= clock->warnings; bit <<= 1)
+        if (clock->warnings & bit) {
+            perf_put_(o, "warning: ");
+            perf_put_(o, perf_clock_text_(bit));
+            perf_put_char_(o, '\n');
+        }
+}
+
+/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
+ * the text as long as it was a moment ago.                                                       */
+PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
+{
+    const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
+    const size_t end = o->len + 92;
+
+    if (!(wall > 0))
+        return;
+    perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
+    perf_put_(o, " % of one processor (");
+    perf_put_ns_(o, cpu);
+    perf_put_(o, " in ");
+    perf_put_ns_(o, wall);
+    perf_put_(o, "), taken away ");
+    perf_put_u64_(o, spent->switches);
+    perf_put_(o, spent->switches == 1 ? " time" : " times");
+    if (!o->width && o->len < end)
+        perf_put_blanks_(o, end - o->len);
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_put_scopes_(o, s);
+    perf_put_waits_(o, s);
+    perf_put_bound_(o, s);
+    perf_put_counters_(o, s);
+    if (PERF_ACQ_(&s->registry->put_marks))
+        PERF_ACQ_(&s->registry->put_marks)(o, s->registry);
+}
+
+/* Are there as many rows as were asked for? */
+PERF_FN int perf_rows_full_(const perf_snapshot_ *s, size_t shown)
+{
+    return s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows);
+}
+
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(o, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        if (PERF_KIND_POINT_(s->row[i].kind))
+            continue;
+        if (perf_rows_full_(s, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &s->row[i], s);
+    }
+    if (left) {
+        perf_put_(o, "... and ");
+        perf_put_u64_(o, left);
+        perf_put_(o, " more\n");
+    }
+}
+
+/* A bar of nine columns. */
+PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *t, double share)
+{
+    char      text[32];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+    const int colored = t->out->style & PERF_COLOR_;
+    int       i;
+
+    if (colored)
+        perf_put_(&o, "\033[36m");
+    for (i = 1; i < 10; i++)
+        perf_put_char_(&o, i <= share * 9 + 0.5 ? '#' : ' ');
+    if (colored)
+        perf_put_(&o, "\033[0m");
+    perf_cell_text_(t, text);
+}
+
+/* "12.3 %" */
+PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
+{
+    char      text[32];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&o, share * 100, 1);
+    perf_put_(&o, " %");
+    perf_cell_text_(t, text);
+}
+
+PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
+{
+    const double share = PERF_CAST_(double, row->self) / s->self;
+    double       x[PERF_COLUMNS_];
+
+    perf_row_numbers_(row, s->tick, x);
+    perf_cell_text_(t, row->name);
+    perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
+    perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
+    if (PERF_KIND_HOST_(row->kind)) {
+        perf_cell_ns_(t, x[PERF_COLUMN_SELF_]);
+        perf_cell_percent_(t, share);
+        perf_cell_bar_(t, share);
+    } else {
+        perf_cell_text_(t, perf_kind_text_(row->kind));
+        perf_cell_text_(t, "");
+        perf_cell_text_(t, "");
+    }
+    perf_cell_ns_(t, x[PERF_COLUMN_MEAN_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P50_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P95_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P99_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_MAX_]);
+    perf_row_end_(t);
+}
+
+/* Counters: their last, mean and extreme values; instants: how many there were. */
+PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    static const perf_column_ column[] = {{"counter", 28, 0, 0}, {"updates", 8, 0, 0},
+                                          {"last", 10, 0, 0},    {"mean", 10, 0, 0},
+                                          {"min", 10, 0, 0},     {"max", 10, 0, 0}};
+    perf_table_ table = perf_table_open_(o, column, 6);
+    size_t      i;
+    int         titles = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        if (!PERF_KIND_POINT_(row->kind))
+            continue;
+        if (!titles++)
+            perf_table_head_(&table);
+        perf_cell_text_(&table, row->name);
+        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
+        if (row->numbers) {
+            perf_cell_fixed_(&table, row->last, 2);
+            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
+            perf_cell_fixed_(&table, row->least, 2);
+            perf_cell_fixed_(&table, row->most, 2);
+        }
+        perf_row_end_(&table);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
+                                     const perf_snapshot_ *s)
+{
+    if (!(ticks > 0))
+        return;
+    perf_put_(o, "waiting for ");
+    perf_put_(o, what);
+    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
+    perf_put_(o, " % of the time in scopes\n");
+}
+
+/* What all threads wait for. */
+PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    double data = 0, device = 0, lock = 0;
+    size_t i;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        const double     self = PERF_CAST_(double, row->self);
+        switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
+        case PERF_BY_SYNCS: device += self; break;
+        case PERF_BY_LOCKS: lock += self; break;
+        case PERF_BY_DATA: data += self; break;
+        default: break;
+        }
+    }
+    perf_put_waiting_(o, "data", data, s);
+    perf_put_waiting_(o, "a device", device, s);
+    perf_put_waiting_(o, "a lock", lock, s);
+}
+
+/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
+PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    const double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
+    const double all = PERF_CAST_(double, s->main.all);
+
+    if (!(wait > 0))
+        return;
+    perf_put_number_(o, "data wait: ", wait / all * 100, 1);
+    perf_put_(o, " % of the main thread (");
+    perf_put_ns_(o, wait * s->tick);
+    perf_put_(o, " of ");
+    perf_put_ns_(o, all * s->tick);
+    perf_put_(o, " in scopes, ");
+    perf_put_ns_(o, PERF_CAST_(double, s->main.most) * s->tick);
+    perf_put_(o, " of it in ");
+    (void)perf_put_cut_(o, s->main.where, 40);
+    perf_put_(o, ")\n");
+}
+
+/* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
+ * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
+PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_registry_ *r = s->registry;
+    perf_bound_by   by = perf_bound_decide_(&s->evidence);
+
+    perf_put_data_wait_(o, s);
+    if (PERF_ACQ_(&r->put_diagnosis)) {
+        perf_put_(o, "bound by: ");
+        r->put_diagnosis(o, PERF_DIAGNOSIS_ANSWER_);
+        perf_put_char_(o, '\n');
+        return;
+    }
+    if (by == PERF_BY_UNKNOWN || r->gpu)
+        return;
+    perf_put_(o, "bound by: ");
+    perf_put_(o, perf_diagnosis_text(by));
+    perf_put_(o, " (of the main thread)\n");
+}
 
 /* ---- what is in no row: variables that nobody reads, forked children ---- */
 
@@ -311,336 +797,6 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
     if (!c.whole)
         perf_put_(o, " (and more)");
     perf_put_char_(o, '\n');
-}
-
-/* ---- what one report shows ---- */
-
-/* What rows are sorted by, the largest first. */
-PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
-{
-    switch (PERF_CAST_(int, by)) {
-    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
-    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
-    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
-    case PERF_SORT_SELF:
-    case PERF_SORT_NAME:
-    default: return PERF_CAST_(double, row->self);
-    }
-}
-
-PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
-{
-    const perf_row_ *first = PERF_CAST_(const perf_row_ *, one);
-    const perf_row_ *second = PERF_CAST_(const perf_row_ *, two);
-    perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
-    double           key = perf_row_key_(first, sort), other = perf_row_key_(second, sort);
-
-    if (sort != PERF_SORT_NAME && (key > other || key < other))
-        return key > other;
-    return PERF_LIBC_(strcmp)(first->name, second->name) < 0;
-}
-
-/* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
-PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
-{
-    uint32_t   id, count = PERF_ACQ_(&r->count);
-    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
-    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
-
-    *n = 0;
-    if (!row || !sum) {
-        PERF_FREE(row);
-        PERF_FREE(sum);
-        return PERF_NULL_;
-    }
-    for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], r, id, sum);
-        if (row[*n].count)
-            ++*n;
-    }
-    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
-    PERF_FREE(sum);
-    return row;
-}
-
-/* One snapshot, so that the text has the same length each time it is written. */
-typedef struct perf_snapshot_ {
-    perf_report_opts opts;
-    perf_clock_info  clock;
-    perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
-    perf_row_       *row;
-    size_t           rows;
-    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
-    perf_losses_     losses;
-    perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
-    perf_tree_      *tree;      /* NULL unless it is asked for                                    */
-    perf_host_time_  main;
-    perf_evidence_   evidence;  /* of the main thread                                             */
-} perf_snapshot_;
-
-PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
-{
-    return PERF_ACQ_(&r->names)[id]->site.name;
-}
-
-/* ---- the table ---- */
-
-/* One bit of perf_clock_info.warnings in words. */
-PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
-{
-    switch (PERF_CAST_(int, warning)) {
-    case PERF_CLOCK_NOT_INVARIANT:
-        return "the cpu counter changes speed: clock_gettime used instead";
-    case PERF_CLOCK_BACKWARDS: return "the clock was seen going backwards";
-    case PERF_CLOCK_ROUGH: return "calibrated for too short: rate known to worse than 0.1 %";
-    case PERF_CLOCK_MIXED: return "files of this program disagree about PERF_CLOCK";
-    case PERF_CLOCK_STANDS:
-        return "the system's clock stands still: a tick is shown as a nanosecond";
-    default: return "no warning";
-    }
-}
-
-/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
-PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
-{
-    uint32_t bit;
-
-    perf_put_(o, "clock ");
-    perf_put_(o, clock->name);
-    perf_put_(o, ": readings ");
-    perf_put_ns_(o, clock->resolution_ns);
-    perf_put_(o, " apart, ");
-    perf_put_ns_(o, clock->cost_ns);
-    perf_put_number_(o, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
-    perf_put_number_(o, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
-    perf_put_(o, " ppm\n");
-    for (bit = 1; bit <= clock->warnings; bit <<= 1)
-        if (clock->warnings & bit) {
-            perf_put_(o, "warning: ");
-            perf_put_(o, perf_clock_text_(bit));
-            perf_put_char_(o, '\n');
-        }
-}
-
-/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
- * the text as long as it was a moment ago.                                                       */
-PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
-{
-    const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
-    const size_t end = o->len + 92;
-
-    if (!(wall > 0))
-        return;
-    perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
-    perf_put_(o, " % of one processor (");
-    perf_put_ns_(o, cpu);
-    perf_put_(o, " in ");
-    perf_put_ns_(o, wall);
-    perf_put_(o, "), taken away ");
-    perf_put_u64_(o, spent->switches);
-    perf_put_(o, spent->switches == 1 ? " time" : " times");
-    if (!o->width && o->len < end)
-        perf_put_blanks_(o, end - o->len);
-    perf_put_char_(o, '\n');
-}
-
-/* A bar of nine columns. */
-PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *t, double share)
-{
-    char      text[32];
-    perf_out_ o = perf_out_open_(text, sizeof text);
-    const int colored = t->out->style & PERF_COLOR_;
-    int       i;
-
-    if (colored)
-        perf_put_(&o, "\033[36m");
-    for (i = 1; i < 10; i++)
-        perf_put_char_(&o, i <= share * 9 + 0.5 ? '#' : ' ');
-    if (colored)
-        perf_put_(&o, "\033[0m");
-    perf_cell_text_(t, text);
-}
-
-/* "12.3 %" */
-PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
-{
-    char      text[32];
-    perf_out_ o = perf_out_open_(text, sizeof text);
-
-    perf_put_fixed_(&o, share * 100, 1);
-    perf_put_(&o, " %");
-    perf_cell_text_(t, text);
-}
-
-PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
-{
-    const double share = PERF_CAST_(double, row->self) / s->self;
-    double       x[PERF_COLUMNS_];
-
-    perf_row_numbers_(row, s->tick, x);
-    perf_cell_text_(t, row->name);
-    perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
-    if (PERF_KIND_HOST_(row->kind)) {
-        perf_cell_ns_(t, x[PERF_COLUMN_SELF_]);
-        perf_cell_percent_(t, share);
-        perf_cell_bar_(t, share);
-    } else {
-        perf_cell_text_(t, perf_kind_text_(row->kind));
-        perf_cell_text_(t, "");
-        perf_cell_text_(t, "");
-    }
-    perf_cell_ns_(t, x[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P50_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P95_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P99_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_MAX_]);
-    perf_row_end_(t);
-}
-
-/* Are there as many rows as were asked for? */
-PERF_FN int perf_rows_full_(const perf_snapshot_ *s, size_t shown)
-{
-    return s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(o, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < s->rows; i++) {
-        if (PERF_KIND_POINT_(s->row[i].kind))
-            continue;
-        if (perf_rows_full_(s, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &s->row[i], s);
-    }
-    if (left) {
-        perf_put_(o, "... and ");
-        perf_put_u64_(o, left);
-        perf_put_(o, " more\n");
-    }
-}
-
-/* Counters: their last, mean and extreme values; instants: how many there were. */
-PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    static const perf_column_ column[] = {{"counter", 28, 0, 0}, {"updates", 8, 0, 0},
-                                          {"last", 10, 0, 0},    {"mean", 10, 0, 0},
-                                          {"min", 10, 0, 0},     {"max", 10, 0, 0}};
-    perf_table_ table = perf_table_open_(o, column, 6);
-    size_t      i;
-    int         titles = 0;
-
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
-        if (!PERF_KIND_POINT_(row->kind))
-            continue;
-        if (!titles++)
-            perf_table_head_(&table);
-        perf_cell_text_(&table, row->name);
-        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
-        if (row->numbers) {
-            perf_cell_fixed_(&table, row->last, 2);
-            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
-            perf_cell_fixed_(&table, row->least, 2);
-            perf_cell_fixed_(&table, row->most, 2);
-        }
-        perf_row_end_(&table);
-    }
-}
-
-PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
-                                     const perf_snapshot_ *s)
-{
-    if (!(ticks > 0))
-        return;
-    perf_put_(o, "waiting for ");
-    perf_put_(o, what);
-    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
-    perf_put_(o, " % of the time in scopes\n");
-}
-
-/* What all threads wait for. */
-PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    double data = 0, device = 0, lock = 0;
-    size_t i;
-
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
-        const double     self = PERF_CAST_(double, row->self);
-        switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
-        case PERF_BY_SYNCS: device += self; break;
-        case PERF_BY_LOCKS: lock += self; break;
-        case PERF_BY_DATA: data += self; break;
-        default: break;
-        }
-    }
-    perf_put_waiting_(o, "data", data, s);
-    perf_put_waiting_(o, "a device", device, s);
-    perf_put_waiting_(o, "a lock", lock, s);
-}
-
-/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
-PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    const double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
-    const double all = PERF_CAST_(double, s->main.all);
-
-    if (!(wait > 0))
-        return;
-    perf_put_number_(o, "data wait: ", wait / all * 100, 1);
-    perf_put_(o, " % of the main thread (");
-    perf_put_ns_(o, wait * s->tick);
-    perf_put_(o, " of ");
-    perf_put_ns_(o, all * s->tick);
-    perf_put_(o, " in scopes, ");
-    perf_put_ns_(o, PERF_CAST_(double, s->main.most) * s->tick);
-    perf_put_(o, " of it in ");
-    (void)perf_put_cut_(o, s->main.where, 40);
-    perf_put_(o, ")\n");
-}
-
-/* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
- * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
-PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_registry_ *r = s->registry;
-    perf_bound_by   by = perf_bound_decide_(&s->evidence);
-
-    perf_put_data_wait_(o, s);
-    if (PERF_ACQ_(&r->put_diagnosis)) {
-        perf_put_(o, "bound by: ");
-        r->put_diagnosis(o, PERF_DIAGNOSIS_ANSWER_);
-        perf_put_char_(o, '\n');
-        return;
-    }
-    if (by == PERF_BY_UNKNOWN || r->gpu)
-        return;
-    perf_put_(o, "bound by: ");
-    perf_put_(o, perf_diagnosis_text(by));
-    perf_put_(o, " (of the main thread)\n");
-}
-
-PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_put_scopes_(o, s);
-    perf_put_waits_(o, s);
-    perf_put_bound_(o, s);
-    perf_put_counters_(o, s);
-    if (PERF_ACQ_(&s->registry->put_marks))
-        PERF_ACQ_(&s->registry->put_marks)(o, s->registry);
 }
 
 /* ---- the tree ---- */
@@ -970,139 +1126,6 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
         }
     }
     return whole && perf_out_write_(file, line, PERF_CAST_(size_t, s - line), 0);
-}
-
-/* ---- the whole ---- */
-
-/* What will run for `opts`, NULL: the defaults. */
-PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
-{
-    perf_report_opts o = PERF_ZERO;
-
-    if (opts)
-        o = *opts;
-    if (o.width > 0 && o.width < 60)
-        o.width = 60;
-    if (o.rows == 0 && (o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE))
-        o.rows = 50;
-    else if (o.rows == 0)
-        o.rows = -1;
-    return o;
-}
-
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  s = PERF_ZERO;
-    perf_registry_ *r;
-    size_t          i;
-
-    s.opts = perf_report_opts_of_(opts);
-    s.clock = perf_clock();
-    s.registry = r = perf_registry_read_();     /* this image may not have recorded anything      */
-    s.tick = s.clock.tick_ns;
-    s.evidence.busy = -1;
-    if (r) {
-        perf_sources_collect_(r);
-        s.losses = perf_losses_sum_(r);
-        if (perf_lock_(r)) {
-            s.spent = r->spent;
-            perf_unlock_(&r->lock);
-        }
-        s.spent = perf_spent_since_(&s.spent, 0);
-        s.row = perf_rows_(r, s.opts.sort, &s.rows);
-        (void)perf_host_evidence_(&s.main, r, &s.evidence);
-        if (s.opts.view == PERF_VIEW_TREE)
-            s.tree = perf_tree_make_(r);
-    }
-    for (i = 0; i < s.rows; i++)
-        if (PERF_KIND_HOST_(s.row[i].kind))
-            s.self += PERF_CAST_(double, s.row[i].self);
-    if (!(s.self > 0))
-        s.self = 1;
-    return s;
-}
-
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
-{
-    PERF_FREE(s->row);
-    perf_tree_free_(s->tree);
-}
-
-/* Table or tree, and what stands above and below both. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_put_clock_(o, &s->clock);
-    perf_put_spent_(o, &s->spent);
-    if (s->registry) {
-        if (s->opts.view == PERF_VIEW_TREE)
-            perf_put_tree_(o, s);
-        else
-            perf_put_table_(o, s);
-        perf_put_open_(o, s->registry);
-        perf_put_losses_(o, s);
-        perf_put_sources_(o, s->registry, 0);
-    }
-    perf_report_results_(o);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    switch (PERF_CAST_(int, s->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
-            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                         "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(o, s);
-    }
-}
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    s = perf_snapshot_take_(opts);
-    if (s.opts.width > 0)
-        o.width = s.opts.width;
-#if PERF_POSIX_FILES_
-    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&o, file);
-#endif
-    o.grows = 1;                                /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&o, &s);
-    if (o.p && !o.failed)
-        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(o.p);
-    perf_snapshot_free_(&s);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ s = perf_snapshot_take_(opts);
-    perf_out_      o = perf_out_open_(buf, cap);
-
-    if (s.opts.width > 0)
-        o.width = s.opts.width;
-    perf_snapshot_put_(&o, &s);
-    perf_snapshot_free_(&s);
-    return o.len;
 }
 
 /* ---- at exit ---- */

@@ -21,7 +21,7 @@ PERF_BEGIN_DECLS
  *   perf_kind_text_  a kind in words
  *   perf_kin_, perf_kin_next_, perf_ticks_, perf_cell_ticks_  a name's cells; their time         */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
     const char *name;
@@ -42,6 +42,16 @@ typedef struct perf_ticks_ {
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
+
+PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t,
+                                    perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q);
+
+/* The number of a bucket becomes the bits of a double. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
 /* The time of a cell, whose owner may be writing. */
 PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
@@ -74,6 +84,78 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     if (c == first)
         return PERF_NULL_;
     return c;
+}
+
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
+{
+    perf_name_    **table = PERF_ACQ_(&r->names);
+    perf_recorder_ *t;
+    perf_cell_     *first, *c;
+    uint64_t        calls = 0;
+    uint32_t        i;
+
+    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
+    PERF_LIBC_(memset)(row, 0, sizeof *row);
+    row->name = table[id]->site.name;
+    row->kind = table[id]->kind;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+            perf_sum_cell_(sum, row, t, c);
+    if (!row->count || PERF_KIND_POINT_(row->kind))
+        return;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += sum->bucket[i];
+    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
+    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
+    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+}
+
+/* Adds one cell; its owner may be writing meanwhile. */
+PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
+{
+    uint64_t    n = PERF_GET_(&c->count), x;
+    perf_ticks_ ticks;
+
+    if (!n)
+        return;
+    row->count += n;
+    if (PERF_KIND_POINT_(row->kind)) {
+        perf_sum_gauge_(sum, row, c);
+        return;
+    }
+    row->sum += PERF_GET_(&c->sum);
+    ticks = perf_cell_ticks_(c);
+    row->total += ticks.total;
+    row->self += ticks.self;
+    x = PERF_GET_(&c->of.calls.min);
+    if (x < row->min || row->count == n)
+        row->min = x;
+    x = PERF_GET_(&c->of.calls.max);
+    if (x > row->max)
+        row->max = x;
+    perf_sum_buckets_(sum, t, c);
+}
+
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
+{
+    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
+    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
+    double       least, most;
+
+    if (!n)
+        return;
+    least = perf_from_bits_(PERF_GET_(&g->least));
+    most = perf_from_bits_(PERF_GET_(&g->most));
+    if (!row->numbers || least < row->least)
+        row->least = least;
+    if (!row->numbers || most > row->most)
+        row->most = most;
+    row->values += perf_from_bits_(PERF_GET_(&g->values));
+    if (PERF_GET_(&g->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&g->at);
+        row->last = perf_from_bits_(PERF_GET_(&g->last));
+    }
+    row->numbers += n;
 }
 
 /* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
@@ -112,9 +194,6 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
     return n;
 }
 
-/* The number of a bucket becomes the bits of a double. */
-#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
-
 /* Adds the counters of a cell's durations, and its entries. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
@@ -136,54 +215,6 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
         if (at < PERF_CELL_BUCKETS_)
             sum->bucket[at] += perf_cell_counter_(t, c, at + PERF_CELL_BIAS_);
     }
-}
-
-PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
-{
-    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
-    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
-    double       least, most;
-
-    if (!n)
-        return;
-    least = perf_from_bits_(PERF_GET_(&g->least));
-    most = perf_from_bits_(PERF_GET_(&g->most));
-    if (!row->numbers || least < row->least)
-        row->least = least;
-    if (!row->numbers || most > row->most)
-        row->most = most;
-    row->values += perf_from_bits_(PERF_GET_(&g->values));
-    if (PERF_GET_(&g->at) >= sum->last_at) {
-        sum->last_at = PERF_GET_(&g->at);
-        row->last = perf_from_bits_(PERF_GET_(&g->last));
-    }
-    row->numbers += n;
-}
-
-/* Adds one cell; its owner may be writing meanwhile. */
-PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
-{
-    uint64_t    n = PERF_GET_(&c->count), x;
-    perf_ticks_ ticks;
-
-    if (!n)
-        return;
-    row->count += n;
-    if (PERF_KIND_POINT_(row->kind)) {
-        perf_sum_gauge_(sum, row, c);
-        return;
-    }
-    row->sum += PERF_GET_(&c->sum);
-    ticks = perf_cell_ticks_(c);
-    row->total += ticks.total;
-    row->self += ticks.self;
-    x = PERF_GET_(&c->of.calls.min);
-    if (x < row->min || row->count == n)
-        row->min = x;
-    x = PERF_GET_(&c->of.calls.max);
-    if (x > row->max)
-        row->max = x;
-    perf_sum_buckets_(sum, t, c);
 }
 
 /* Middle of a bucket in ticks. */
@@ -216,30 +247,6 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint
     if (value < PERF_CAST_(double, row->min))
         value = PERF_CAST_(double, row->min);
     return value;
-}
-
-PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
-{
-    perf_name_    **table = PERF_ACQ_(&r->names);
-    perf_recorder_ *t;
-    perf_cell_     *first, *c;
-    uint64_t        calls = 0;
-    uint32_t        i;
-
-    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
-    PERF_LIBC_(memset)(row, 0, sizeof *row);
-    row->name = table[id]->site.name;
-    row->kind = table[id]->kind;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-            perf_sum_cell_(sum, row, t, c);
-    if (!row->count || PERF_KIND_POINT_(row->kind))
-        return;
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += sum->bucket[i];
-    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
 }
 
 /* ---- durations from elsewhere: a device, another clock ---- */

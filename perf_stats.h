@@ -1720,14 +1720,9 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 
 /* ---- verdicts as text ---- */
 
-PERF_FN const char *perf_decision_text(perf_decision d)
-{
-    if (d == PERF_ACCEPT)
-        return "ACCEPT";
-    if (d == PERF_REJECT)
-        return "REJECT";
-    return "INCONCLUSIVE";
-}
+PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table);
+PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r);
+PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v);
 
 /* A change of so many percent: "+2.1 %". */
 PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
@@ -1765,62 +1760,71 @@ PERF_FN void perf_put_change_(perf_out_ *o, double x, int is_factor, int digits)
         perf_put_percent_(o, x, digits);
 }
 
-/* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
-PERF_FN int perf_rule_decimals_(const perf_rule *r)
+PERF_FN const char *perf_decision_text(perf_decision d)
 {
-    double step = 1.0;
-    int    digits = 0;
-
-    if (r->amount > 1e-7 && r->amount < 1e15)
-        step = perf_step_decimal_(r->amount);
-    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
-        step = 0.1;
-    for (; step < 0.5 && digits < 6; step *= 10.0)
-        digits++;
-    return digits;
+    if (d == PERF_ACCEPT)
+        return "ACCEPT";
+    if (d == PERF_REJECT)
+        return "REJECT";
+    return "INCONCLUSIVE";
 }
 
-/* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
-PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
-    static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
-                                       "throughput", "instructions", "cycles", "branches",
-                                       "branch misses"};
+    perf_out_   o;
+    const char *reason;
+    int         speedup;
 
-    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
-        return "metric";
-    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
-        return "1 / throughput";
-    return name[r->metric];
-}
-
-/* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
-PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
-{
-    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
-
-    if (r->memory)
-        perf_put_(o, "memory ");
-    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
-        perf_put_(o, "speed-up >= ");
-    } else {
-        perf_put_(o, perf_rule_subject_(r));
-        if (is_speedup)
-            perf_put_(o, " better by >= ");
-        else if (r->kind == PERF_RULE_REDUCTION)
-            perf_put_(o, " down by >= ");
-        else if (r->kind == PERF_RULE_SAME)
-            perf_put_(o, " the same within ");
-        else
-            perf_put_(o, " no more than ");
+    if (!v)
+        return "";
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    reason = v->reason;
+    if (!v->pairs) {
+        if (!reason)
+            reason = perf_status_text(v->status);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, reason);
+        return v->text;
     }
-    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
-    if (is_speedup)
-        perf_put_(o, "x");
-    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
-        perf_put_(o, " %");
-    else
-        perf_put_(o, " % worse");
+    if (!reason)
+        reason = "no reason given";
+    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    if (speedup)
+        perf_put_(&o, "speed-up ");
+    perf_put_interval_(&o, v, speedup, 0);
+    perf_put_(&o, ", asked: ");
+    perf_put_rule_(&o, &v->rule);
+    perf_put_(&o, "; ");
+    if (v->clock) {
+        perf_put_(&o, v->clock);
+        perf_put_(&o, "; ");
+    }
+    perf_put_evidence_(&o, v);
+    perf_put_(&o, reason);
+    if (v->led_ratio > 0.0) {
+        perf_put_(&o, "; after longer leads ");
+        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
+    }
+    if (v->mean_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of means is ");
+        perf_put_fixed_(&o, v->mean_ratio, 3);
+    }
+    if (v->p99_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of p99 is ");
+        perf_put_fixed_(&o, v->p99_ratio, 3);
+    }
+    if (v->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&o, "; ");
+        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    }
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
+        perf_put_(&o, " more would probably settle it");
+    }
+    return v->text;
 }
 
 /* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
@@ -1886,6 +1890,64 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
     }
 }
 
+/* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
+PERF_FN int perf_rule_decimals_(const perf_rule *r)
+{
+    double step = 1.0;
+    int    digits = 0;
+
+    if (r->amount > 1e-7 && r->amount < 1e15)
+        step = perf_step_decimal_(r->amount);
+    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
+        step = 0.1;
+    for (; step < 0.5 && digits < 6; step *= 10.0)
+        digits++;
+    return digits;
+}
+
+/* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
+PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+{
+    static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
+                                       "throughput", "instructions", "cycles", "branches",
+                                       "branch misses"};
+
+    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
+        return "metric";
+    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
+        return "1 / throughput";
+    return name[r->metric];
+}
+
+/* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
+PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
+{
+    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
+
+    if (r->memory)
+        perf_put_(o, "memory ");
+    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
+        perf_put_(o, "speed-up >= ");
+    } else {
+        perf_put_(o, perf_rule_subject_(r));
+        if (is_speedup)
+            perf_put_(o, " better by >= ");
+        else if (r->kind == PERF_RULE_REDUCTION)
+            perf_put_(o, " down by >= ");
+        else if (r->kind == PERF_RULE_SAME)
+            perf_put_(o, " the same within ");
+        else
+            perf_put_(o, " no more than ");
+    }
+    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
+    if (is_speedup)
+        perf_put_(o, "x");
+    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
+        perf_put_(o, " %");
+    else
+        perf_put_(o, " % worse");
+}
+
 /* How many values the answer rests on. */
 PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
 {
@@ -1901,64 +1963,6 @@ PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
         perf_put_(o, " pair; ");
     else
         perf_put_(o, " pairs; ");
-}
-
-PERF_FN const char *perf_verdict_text(perf_verdict *v)
-{
-    perf_out_   o;
-    const char *reason;
-    int         speedup;
-
-    if (!v)
-        return "";
-    o = perf_out_open_(v->text, sizeof v->text);
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
-    reason = v->reason;
-    if (!v->pairs) {
-        if (!reason)
-            reason = perf_status_text(v->status);
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, reason);
-        return v->text;
-    }
-    if (!reason)
-        reason = "no reason given";
-    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
-    if (speedup)
-        perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, speedup, 0);
-    perf_put_(&o, ", asked: ");
-    perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
-    }
-    perf_put_evidence_(&o, v);
-    perf_put_(&o, reason);
-    if (v->led_ratio > 0.0) {
-        perf_put_(&o, "; after longer leads ");
-        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
-    }
-    if (v->mean_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of means is ");
-        perf_put_fixed_(&o, v->mean_ratio, 3);
-    }
-    if (v->p99_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of p99 is ");
-        perf_put_fixed_(&o, v->p99_ratio, 3);
-    }
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
-    }
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
-        perf_put_(&o, " more would probably settle it");
-    }
-    return v->text;
 }
 
 /* ---- accuracy ---- */

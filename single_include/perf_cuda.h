@@ -8594,14 +8594,9 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 
 /* ---- verdicts as text ---- */
 
-PERF_FN const char *perf_decision_text(perf_decision d)
-{
-    if (d == PERF_ACCEPT)
-        return "ACCEPT";
-    if (d == PERF_REJECT)
-        return "REJECT";
-    return "INCONCLUSIVE";
-}
+PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table);
+PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r);
+PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v);
 
 /* A change of so many percent: "+2.1 %". */
 PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
@@ -8639,62 +8634,71 @@ PERF_FN void perf_put_change_(perf_out_ *o, double x, int is_factor, int digits)
         perf_put_percent_(o, x, digits);
 }
 
-/* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
-PERF_FN int perf_rule_decimals_(const perf_rule *r)
+PERF_FN const char *perf_decision_text(perf_decision d)
 {
-    double step = 1.0;
-    int    digits = 0;
-
-    if (r->amount > 1e-7 && r->amount < 1e15)
-        step = perf_step_decimal_(r->amount);
-    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
-        step = 0.1;
-    for (; step < 0.5 && digits < 6; step *= 10.0)
-        digits++;
-    return digits;
+    if (d == PERF_ACCEPT)
+        return "ACCEPT";
+    if (d == PERF_REJECT)
+        return "REJECT";
+    return "INCONCLUSIVE";
 }
 
-/* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
-PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
-    static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
-                                       "throughput", "instructions", "cycles", "branches",
-                                       "branch misses"};
+    perf_out_   o;
+    const char *reason;
+    int         speedup;
 
-    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
-        return "metric";
-    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
-        return "1 / throughput";
-    return name[r->metric];
-}
-
-/* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
-PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
-{
-    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
-
-    if (r->memory)
-        perf_put_(o, "memory ");
-    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
-        perf_put_(o, "speed-up >= ");
-    } else {
-        perf_put_(o, perf_rule_subject_(r));
-        if (is_speedup)
-            perf_put_(o, " better by >= ");
-        else if (r->kind == PERF_RULE_REDUCTION)
-            perf_put_(o, " down by >= ");
-        else if (r->kind == PERF_RULE_SAME)
-            perf_put_(o, " the same within ");
-        else
-            perf_put_(o, " no more than ");
+    if (!v)
+        return "";
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    reason = v->reason;
+    if (!v->pairs) {
+        if (!reason)
+            reason = perf_status_text(v->status);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, reason);
+        return v->text;
     }
-    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
-    if (is_speedup)
-        perf_put_(o, "x");
-    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
-        perf_put_(o, " %");
-    else
-        perf_put_(o, " % worse");
+    if (!reason)
+        reason = "no reason given";
+    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    if (speedup)
+        perf_put_(&o, "speed-up ");
+    perf_put_interval_(&o, v, speedup, 0);
+    perf_put_(&o, ", asked: ");
+    perf_put_rule_(&o, &v->rule);
+    perf_put_(&o, "; ");
+    if (v->clock) {
+        perf_put_(&o, v->clock);
+        perf_put_(&o, "; ");
+    }
+    perf_put_evidence_(&o, v);
+    perf_put_(&o, reason);
+    if (v->led_ratio > 0.0) {
+        perf_put_(&o, "; after longer leads ");
+        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
+    }
+    if (v->mean_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of means is ");
+        perf_put_fixed_(&o, v->mean_ratio, 3);
+    }
+    if (v->p99_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of p99 is ");
+        perf_put_fixed_(&o, v->p99_ratio, 3);
+    }
+    if (v->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&o, "; ");
+        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    }
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
+        perf_put_(&o, " more would probably settle it");
+    }
+    return v->text;
 }
 
 /* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
@@ -8760,6 +8764,64 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
     }
 }
 
+/* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
+PERF_FN int perf_rule_decimals_(const perf_rule *r)
+{
+    double step = 1.0;
+    int    digits = 0;
+
+    if (r->amount > 1e-7 && r->amount < 1e15)
+        step = perf_step_decimal_(r->amount);
+    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
+        step = 0.1;
+    for (; step < 0.5 && digits < 6; step *= 10.0)
+        digits++;
+    return digits;
+}
+
+/* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
+PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+{
+    static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
+                                       "throughput", "instructions", "cycles", "branches",
+                                       "branch misses"};
+
+    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
+        return "metric";
+    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
+        return "1 / throughput";
+    return name[r->metric];
+}
+
+/* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
+PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
+{
+    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
+
+    if (r->memory)
+        perf_put_(o, "memory ");
+    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
+        perf_put_(o, "speed-up >= ");
+    } else {
+        perf_put_(o, perf_rule_subject_(r));
+        if (is_speedup)
+            perf_put_(o, " better by >= ");
+        else if (r->kind == PERF_RULE_REDUCTION)
+            perf_put_(o, " down by >= ");
+        else if (r->kind == PERF_RULE_SAME)
+            perf_put_(o, " the same within ");
+        else
+            perf_put_(o, " no more than ");
+    }
+    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
+    if (is_speedup)
+        perf_put_(o, "x");
+    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
+        perf_put_(o, " %");
+    else
+        perf_put_(o, " % worse");
+}
+
 /* How many values the answer rests on. */
 PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
 {
@@ -8775,64 +8837,6 @@ PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
         perf_put_(o, " pair; ");
     else
         perf_put_(o, " pairs; ");
-}
-
-PERF_FN const char *perf_verdict_text(perf_verdict *v)
-{
-    perf_out_   o;
-    const char *reason;
-    int         speedup;
-
-    if (!v)
-        return "";
-    o = perf_out_open_(v->text, sizeof v->text);
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
-    reason = v->reason;
-    if (!v->pairs) {
-        if (!reason)
-            reason = perf_status_text(v->status);
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, reason);
-        return v->text;
-    }
-    if (!reason)
-        reason = "no reason given";
-    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
-    if (speedup)
-        perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, speedup, 0);
-    perf_put_(&o, ", asked: ");
-    perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
-    }
-    perf_put_evidence_(&o, v);
-    perf_put_(&o, reason);
-    if (v->led_ratio > 0.0) {
-        perf_put_(&o, "; after longer leads ");
-        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
-    }
-    if (v->mean_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of means is ");
-        perf_put_fixed_(&o, v->mean_ratio, 3);
-    }
-    if (v->p99_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of p99 is ");
-        perf_put_fixed_(&o, v->p99_ratio, 3);
-    }
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
-    }
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
-        perf_put_(&o, " more would probably settle it");
-    }
-    return v->text;
 }
 
 /* ---- accuracy ---- */
@@ -12357,7 +12361,7 @@ PERF_BEGIN_DECLS
  *   perf_kind_text_  a kind in words
  *   perf_kin_, perf_kin_next_, perf_ticks_, perf_cell_ticks_  a name's cells; their time         */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
     const char *name;
@@ -12378,6 +12382,16 @@ typedef struct perf_ticks_ {
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
+
+PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t,
+                                    perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q);
+
+/* The number of a bucket becomes the bits of a double. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
 /* The time of a cell, whose owner may be writing. */
 PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
@@ -12410,6 +12424,78 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     if (c == first)
         return PERF_NULL_;
     return c;
+}
+
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
+{
+    perf_name_    **table = PERF_ACQ_(&r->names);
+    perf_recorder_ *t;
+    perf_cell_     *first, *c;
+    uint64_t        calls = 0;
+    uint32_t        i;
+
+    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
+    PERF_LIBC_(memset)(row, 0, sizeof *row);
+    row->name = table[id]->site.name;
+    row->kind = table[id]->kind;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+            perf_sum_cell_(sum, row, t, c);
+    if (!row->count || PERF_KIND_POINT_(row->kind))
+        return;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += sum->bucket[i];
+    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
+    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
+    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+}
+
+/* Adds one cell; its owner may be writing meanwhile. */
+PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
+{
+    uint64_t    n = PERF_GET_(&c->count), x;
+    perf_ticks_ ticks;
+
+    if (!n)
+        return;
+    row->count += n;
+    if (PERF_KIND_POINT_(row->kind)) {
+        perf_sum_gauge_(sum, row, c);
+        return;
+    }
+    row->sum += PERF_GET_(&c->sum);
+    ticks = perf_cell_ticks_(c);
+    row->total += ticks.total;
+    row->self += ticks.self;
+    x = PERF_GET_(&c->of.calls.min);
+    if (x < row->min || row->count == n)
+        row->min = x;
+    x = PERF_GET_(&c->of.calls.max);
+    if (x > row->max)
+        row->max = x;
+    perf_sum_buckets_(sum, t, c);
+}
+
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
+{
+    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
+    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
+    double       least, most;
+
+    if (!n)
+        return;
+    least = perf_from_bits_(PERF_GET_(&g->least));
+    most = perf_from_bits_(PERF_GET_(&g->most));
+    if (!row->numbers || least < row->least)
+        row->least = least;
+    if (!row->numbers || most > row->most)
+        row->most = most;
+    row->values += perf_from_bits_(PERF_GET_(&g->values));
+    if (PERF_GET_(&g->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&g->at);
+        row->last = perf_from_bits_(PERF_GET_(&g->last));
+    }
+    row->numbers += n;
 }
 
 /* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
@@ -12448,9 +12534,6 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint
     return n;
 }
 
-/* The number of a bucket becomes the bits of a double. */
-#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
-
 /* Adds the counters of a cell's durations, and its entries. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
@@ -12472,54 +12555,6 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
         if (at < PERF_CELL_BUCKETS_)
             sum->bucket[at] += perf_cell_counter_(t, c, at + PERF_CELL_BIAS_);
     }
-}
-
-PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
-{
-    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
-    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
-    double       least, most;
-
-    if (!n)
-        return;
-    least = perf_from_bits_(PERF_GET_(&g->least));
-    most = perf_from_bits_(PERF_GET_(&g->most));
-    if (!row->numbers || least < row->least)
-        row->least = least;
-    if (!row->numbers || most > row->most)
-        row->most = most;
-    row->values += perf_from_bits_(PERF_GET_(&g->values));
-    if (PERF_GET_(&g->at) >= sum->last_at) {
-        sum->last_at = PERF_GET_(&g->at);
-        row->last = perf_from_bits_(PERF_GET_(&g->last));
-    }
-    row->numbers += n;
-}
-
-/* Adds one cell; its owner may be writing meanwhile. */
-PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
-{
-    uint64_t    n = PERF_GET_(&c->count), x;
-    perf_ticks_ ticks;
-
-    if (!n)
-        return;
-    row->count += n;
-    if (PERF_KIND_POINT_(row->kind)) {
-        perf_sum_gauge_(sum, row, c);
-        return;
-    }
-    row->sum += PERF_GET_(&c->sum);
-    ticks = perf_cell_ticks_(c);
-    row->total += ticks.total;
-    row->self += ticks.self;
-    x = PERF_GET_(&c->of.calls.min);
-    if (x < row->min || row->count == n)
-        row->min = x;
-    x = PERF_GET_(&c->of.calls.max);
-    if (x > row->max)
-        row->max = x;
-    perf_sum_buckets_(sum, t, c);
 }
 
 /* Middle of a bucket in ticks. */
@@ -12552,30 +12587,6 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint
     if (value < PERF_CAST_(double, row->min))
         value = PERF_CAST_(double, row->min);
     return value;
-}
-
-PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
-{
-    perf_name_    **table = PERF_ACQ_(&r->names);
-    perf_recorder_ *t;
-    perf_cell_     *first, *c;
-    uint64_t        calls = 0;
-    uint32_t        i;
-
-    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
-    PERF_LIBC_(memset)(row, 0, sizeof *row);
-    row->name = table[id]->site.name;
-    row->kind = table[id]->kind;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-            perf_sum_cell_(sum, row, t, c);
-    if (!row->count || PERF_KIND_POINT_(row->kind))
-        return;
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += sum->bucket[i];
-    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
 }
 
 /* ---- durations from elsewhere: a device, another clock ---- */
@@ -13380,7 +13391,7 @@ PERF_BEGIN_DECLS
  *   perf_loop_done_     its result is complete
  *   perf_report_results_  all of them, below the table                                           */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 /* The summary by the clock that decides. */
 PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
@@ -13617,200 +13628,6 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
     return some;
 }
 
-PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop)
-{
-    const perf_result *r = PERF_CAST_(const perf_result *, loop->result);
-
-    if (r->time.count) {
-        perf_put_loop_row_(o, loop->name, "", perf_result_main_(r), r->first_ns);
-        if (perf_put_values_(o, loop, perf_put_rates_(o, r, "    ")))
-            perf_put_char_(o, '\n');
-        perf_put_clocks_(o, r, "    ");
-        if (r->cpu.count)
-            perf_put_char_(o, '\n');
-    } else {
-        perf_put_unmeasured_(o, loop->name, r->status);
-    }
-    perf_put_warnings_(o, r->warnings);
-}
-
-/* Do both ways to compare the arms differ by more than a twentieth? */
-PERF_FN int perf_control_differs_(double ratio, double control)
-{
-    if (!(ratio > 0.0) || !(control > 0.0))
-        return 0;
-    return ratio > 1.05 * control || control > 1.05 * ratio;
-}
-
-/* Both arms by the clock that decides, as far as they have run. */
-PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const perf_ab_result *r)
-{
-    const perf_summary *baseline = &r->baseline, *candidate = &r->candidate;
-
-    if (r->decides == PERF_DECIDES_CPU) {
-        baseline = &r->baseline_cpu;
-        candidate = &r->candidate_cpu;
-    }
-    if (r->baseline.count)
-        perf_put_loop_row_(o, loop->name, ", baseline", baseline, r->first_baseline_ns);
-    if (r->candidate.count)
-        perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
-}
-
-/* Below a verdict by two rules, what each of them says. */
-PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
-{
-    perf_verdict one;
-    int          i;
-
-    for (i = 0; i < parts; i++) {
-        one = part[i];
-        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
-        perf_put_(o, perf_verdict_text(&one));
-        perf_put_char_(o, '\n');
-    }
-}
-
-/* "ACCEPT", and what it rests on, if that does not follow below. */
-PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
-{
-    if (parts)
-        perf_put_(o, perf_decision_text(verdict.decision));
-    else
-        perf_put_(o, perf_verdict_text(&verdict));
-    perf_put_char_(o, '\n');
-}
-
-/* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
-{
-    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
-    double         ratio = r.verdict.ratio.estimate;
-
-    if (r.parts)
-        ratio = r.part[0].ratio.estimate;       /* of time                                        */
-    perf_put_ab_arms_(o, loop, &r);
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
-    perf_put_(o, ": ");
-    perf_put_decision_(o, r.verdict, r.parts);
-    perf_put_parts_(o, r.part, r.parts);
-    if (perf_put_values_(o, loop, 0))
-        perf_put_char_(o, '\n');
-    if (r.control_ratio > 0.0 &&
-        (r.control_failed || perf_control_differs_(ratio, r.control_ratio))) {
-        perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
-        perf_put_number_(o, ", and ", r.control_ratio, 4);
-        perf_put_(o, " after longer leads\n");
-    }
-    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
-        perf_put_number_(o, "    candidate / baseline in turns without leads: ",
-                         r.turns_ratio, 4);
-        perf_put_char_(o, '\n');
-    }
-    if (r.baseline_cpu.count) {
-        perf_put_(o, "    ");
-        perf_put_decided_(o, r.decides, r.why);
-        perf_put_char_(o, '\n');
-    }
-    perf_put_warnings_(o, r.warnings);
-}
-
-/* What variant i lags behind, and its verdict. */
-PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
-                                     const perf_race_result *r, int i)
-{
-    const int within = r->entry[i].within_noise;
-
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
-    perf_put_(o, ", ");
-    (void)perf_put_cut_(o, r->entry[i].name, 31);
-    perf_put_(o, ": ");
-    if (!r->forced && i == r->best)
-        perf_put_(o, "the best; ");
-    else if (!r->forced && within)
-        perf_put_(o, "within noise of the best; ");
-    if (r->best >= 0 && !within && r->entry[i].behind > 0.0) {
-        perf_put_fixed_(o, r->entry[i].behind, 3);
-        perf_put_(o, "x the best; ");
-    }
-    if (i == 0 && r->status == PERF_OK && !r->forced)
-        perf_put_(o, "the baseline\n");
-    else
-        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
-    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
-}
-
-/* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
-PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
-{
-    static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
-    const char *lead = "    ";
-    int         i;
-
-    if (!(counted[0] > 0.0 || counted[1] > 0.0 || counted[2] > 0.0 || counted[3] > 0.0))
-        return;
-    for (i = 0; i < 4; i++) {
-        if (perf_is_nan_(counted[i]))
-            continue;
-        perf_put_(o, lead);
-        lead = ", ";
-        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
-    }
-    perf_put_char_(o, '\n');
-}
-
-/* A row for each variant, then the sentences. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
-{
-    const perf_race_result *r = PERF_CAST_(const perf_race_result *, loop->result);
-    char                    arm[40];
-    int                     i;
-
-    for (i = 0; i < r->count; i++) {
-        perf_out_ text = perf_out_open_(arm, sizeof arm);
-        perf_put_(&text, ", ");
-        perf_put_(&text, r->entry[i].name);
-        if (r->entry[i].time.count)
-            perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
-        perf_put_counted_row_(o, r->entry[i].counted);
-    }
-    for (i = 0; i < r->count; i++)
-        perf_put_variant_(o, loop, r, i);
-    if (!r->count)
-        perf_put_unmeasured_(o, loop->name, r->status);
-    perf_put_warnings_(o, r->warnings);
-}
-
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop)
-{
-    if (loop->kind == 1)
-        perf_put_bench_(o, loop);
-    else if (loop->kind == 2)
-        perf_put_ab_(o, loop);
-    else
-        perf_put_race_(o, loop);
-    if (loop->note && *loop->note) {
-        perf_put_(o, "    ");
-        perf_put_(o, loop->note);
-        perf_put_char_(o, '\n');
-    }
-}
-
-PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
-{
-    static const char *const title[] = {"       p95", "       p99", "     first"};
-    int i;
-
-    perf_put_(o, "\n  ");
-    perf_put_padded_(o, "benchmark", perf_loop_name_width_(o));
-    perf_put_cell_(o, "median [95 % interval]", 34);
-    for (i = 0; i < perf_loop_columns_(o); i++)
-        perf_put_(o, title[i]);
-    perf_put_char_(o, '\n');
-}
-
 /* ---- the list of loops ---- */
 
 /* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
@@ -13918,6 +13735,20 @@ PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
     PERF_REL_(&s->loop.done, 1);
 }
 
+/* ---- the rows of a report ---- */
+
+PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop,
+                                       const perf_ab_result *r);
+PERF_COLD_DECL_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts);
+PERF_COLD_DECL_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts);
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
+                                       const perf_race_result *r, int i);
+PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *o, const double *counted);
+
 /* The loops in the order they were begun; the list has the newest first.  It is copied, because to
  * walk it for each of 40,000 took 84 s.  *n: how many.  NULL: no memory.                         */
 PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *n)
@@ -13932,6 +13763,19 @@ PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, 
     for (loop = newest, i = *n; all && loop; loop = loop->next)
         all[--i] = loop;
     return all;
+}
+
+PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
+{
+    static const char *const title[] = {"       p95", "       p99", "     first"};
+    int i;
+
+    perf_put_(o, "\n  ");
+    perf_put_padded_(o, "benchmark", perf_loop_name_width_(o));
+    perf_put_cell_(o, "median [95 % interval]", 34);
+    for (i = 0; i < perf_loop_columns_(o); i++)
+        perf_put_(o, title[i]);
+    perf_put_char_(o, '\n');
 }
 
 PERF_FN void perf_report_results_(perf_out_ *o)
@@ -13968,6 +13812,187 @@ PERF_FN void perf_report_results_(perf_out_ *o)
         perf_put_few_(o, &few, open);
     }
     perf_loops_let_(r);
+}
+
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop)
+{
+    if (loop->kind == 1)
+        perf_put_bench_(o, loop);
+    else if (loop->kind == 2)
+        perf_put_ab_(o, loop);
+    else
+        perf_put_race_(o, loop);
+    if (loop->note && *loop->note) {
+        perf_put_(o, "    ");
+        perf_put_(o, loop->note);
+        perf_put_char_(o, '\n');
+    }
+}
+
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop)
+{
+    const perf_result *r = PERF_CAST_(const perf_result *, loop->result);
+
+    if (r->time.count) {
+        perf_put_loop_row_(o, loop->name, "", perf_result_main_(r), r->first_ns);
+        if (perf_put_values_(o, loop, perf_put_rates_(o, r, "    ")))
+            perf_put_char_(o, '\n');
+        perf_put_clocks_(o, r, "    ");
+        if (r->cpu.count)
+            perf_put_char_(o, '\n');
+    } else {
+        perf_put_unmeasured_(o, loop->name, r->status);
+    }
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* Do both ways to compare the arms differ by more than a twentieth? */
+PERF_FN int perf_control_differs_(double ratio, double control)
+{
+    if (!(ratio > 0.0) || !(control > 0.0))
+        return 0;
+    return ratio > 1.05 * control || control > 1.05 * ratio;
+}
+
+/* Both arms and the verdict, for perf_report. */
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
+{
+    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
+    double         ratio = r.verdict.ratio.estimate;
+
+    if (r.parts)
+        ratio = r.part[0].ratio.estimate;       /* of time                                        */
+    perf_put_ab_arms_(o, loop, &r);
+    perf_put_(o, "  ");
+    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
+    perf_put_(o, ": ");
+    perf_put_decision_(o, r.verdict, r.parts);
+    perf_put_parts_(o, r.part, r.parts);
+    if (perf_put_values_(o, loop, 0))
+        perf_put_char_(o, '\n');
+    if (r.control_ratio > 0.0 &&
+        (r.control_failed || perf_control_differs_(ratio, r.control_ratio))) {
+        perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
+        perf_put_number_(o, ", and ", r.control_ratio, 4);
+        perf_put_(o, " after longer leads\n");
+    }
+    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
+        perf_put_number_(o, "    candidate / baseline in turns without leads: ",
+                         r.turns_ratio, 4);
+        perf_put_char_(o, '\n');
+    }
+    if (r.baseline_cpu.count) {
+        perf_put_(o, "    ");
+        perf_put_decided_(o, r.decides, r.why);
+        perf_put_char_(o, '\n');
+    }
+    perf_put_warnings_(o, r.warnings);
+}
+
+/* Both arms by the clock that decides, as far as they have run. */
+PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const perf_ab_result *r)
+{
+    const perf_summary *baseline = &r->baseline, *candidate = &r->candidate;
+
+    if (r->decides == PERF_DECIDES_CPU) {
+        baseline = &r->baseline_cpu;
+        candidate = &r->candidate_cpu;
+    }
+    if (r->baseline.count)
+        perf_put_loop_row_(o, loop->name, ", baseline", baseline, r->first_baseline_ns);
+    if (r->candidate.count)
+        perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
+}
+
+/* "ACCEPT", and what it rests on, if that does not follow below. */
+PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
+{
+    if (parts)
+        perf_put_(o, perf_decision_text(verdict.decision));
+    else
+        perf_put_(o, perf_verdict_text(&verdict));
+    perf_put_char_(o, '\n');
+}
+
+/* Below a verdict by two rules, what each of them says. */
+PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
+{
+    perf_verdict one;
+    int          i;
+
+    for (i = 0; i < parts; i++) {
+        one = part[i];
+        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
+        perf_put_(o, perf_verdict_text(&one));
+        perf_put_char_(o, '\n');
+    }
+}
+
+/* A row for each variant, then the sentences. */
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
+{
+    const perf_race_result *r = PERF_CAST_(const perf_race_result *, loop->result);
+    char                    arm[40];
+    int                     i;
+
+    for (i = 0; i < r->count; i++) {
+        perf_out_ text = perf_out_open_(arm, sizeof arm);
+        perf_put_(&text, ", ");
+        perf_put_(&text, r->entry[i].name);
+        if (r->entry[i].time.count)
+            perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
+        perf_put_counted_row_(o, r->entry[i].counted);
+    }
+    for (i = 0; i < r->count; i++)
+        perf_put_variant_(o, loop, r, i);
+    if (!r->count)
+        perf_put_unmeasured_(o, loop->name, r->status);
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* What variant i lags behind, and its verdict. */
+PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
+                                     const perf_race_result *r, int i)
+{
+    const int within = r->entry[i].within_noise;
+
+    perf_put_(o, "  ");
+    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
+    perf_put_(o, ", ");
+    (void)perf_put_cut_(o, r->entry[i].name, 31);
+    perf_put_(o, ": ");
+    if (!r->forced && i == r->best)
+        perf_put_(o, "the best; ");
+    else if (!r->forced && within)
+        perf_put_(o, "within noise of the best; ");
+    if (r->best >= 0 && !within && r->entry[i].behind > 0.0) {
+        perf_put_fixed_(o, r->entry[i].behind, 3);
+        perf_put_(o, "x the best; ");
+    }
+    if (i == 0 && r->status == PERF_OK && !r->forced)
+        perf_put_(o, "the baseline\n");
+    else
+        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
+    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
+}
+
+/* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
+PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
+{
+    static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
+    const char *lead = "    ";
+    int         i;
+
+    if (!(counted[0] > 0.0 || counted[1] > 0.0 || counted[2] > 0.0 || counted[3] > 0.0))
+        return;
+    for (i = 0; i < 4; i++) {
+        if (perf_is_nan_(counted[i]))
+            continue;
+        perf_put_(o, lead);
+        lead = ", ";
+        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
+    }
+    perf_put_char_(o, '\n');
 }
 
 PERF_END_DECLS
@@ -14246,7 +14271,493 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
+
+/* ---- what one report shows, and its parts in the order of their bodies ---- */
+
+/* One snapshot, so that the text has the same length each time it is written. */
+typedef struct perf_snapshot_ {
+    perf_report_opts opts;
+    perf_clock_info  clock;
+    perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
+    perf_row_       *row;
+    size_t           rows;
+    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
+    perf_losses_     losses;
+    perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
+    perf_tree_      *tree;      /* NULL unless it is asked for                                    */
+    perf_host_time_  main;
+    perf_evidence_   evidence;  /* of the main thread                                             */
+} perf_snapshot_;
+
+PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
+{
+    return PERF_ACQ_(&r->names)[id]->site.name;
+}
+
+PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n);
+PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock);
+PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent);
+PERF_COLD_DECL_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_open_(perf_out_ *o, perf_registry_ *r);
+PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json);
+PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    perf_out_      o = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    s = perf_snapshot_take_(opts);
+    if (s.opts.width > 0)
+        o.width = s.opts.width;
+#if PERF_POSIX_FILES_
+    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&o, file);
+#endif
+    o.grows = 1;                                /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&o, &s);
+    if (o.p && !o.failed)
+        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(o.p);
+    perf_snapshot_free_(&s);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ s = perf_snapshot_take_(opts);
+    perf_out_      o = perf_out_open_(buf, cap);
+
+    if (s.opts.width > 0)
+        o.width = s.opts.width;
+    perf_snapshot_put_(&o, &s);
+    perf_snapshot_free_(&s);
+    return o.len;
+}
+
+/* What will run for `opts`, NULL: the defaults. */
+PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
+{
+    perf_report_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.width > 0 && o.width < 60)
+        o.width = 60;
+    if (o.rows == 0 && (o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE))
+        o.rows = 50;
+    else if (o.rows == 0)
+        o.rows = -1;
+    return o;
+}
+
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  s = PERF_ZERO;
+    perf_registry_ *r;
+    size_t          i;
+
+    s.opts = perf_report_opts_of_(opts);
+    s.clock = perf_clock();
+    s.registry = r = perf_registry_read_();     /* this image may not have recorded anything      */
+    s.tick = s.clock.tick_ns;
+    s.evidence.busy = -1;
+    if (r) {
+        perf_sources_collect_(r);
+        s.losses = perf_losses_sum_(r);
+        if (perf_lock_(r)) {
+            s.spent = r->spent;
+            perf_unlock_(&r->lock);
+        }
+        s.spent = perf_spent_since_(&s.spent, 0);
+        s.row = perf_rows_(r, s.opts.sort, &s.rows);
+        (void)perf_host_evidence_(&s.main, r, &s.evidence);
+        if (s.opts.view == PERF_VIEW_TREE)
+            s.tree = perf_tree_make_(r);
+    }
+    for (i = 0; i < s.rows; i++)
+        if (PERF_KIND_HOST_(s.row[i].kind))
+            s.self += PERF_CAST_(double, s.row[i].self);
+    if (!(s.self > 0))
+        s.self = 1;
+    return s;
+}
+
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
+{
+    PERF_FREE(s->row);
+    perf_tree_free_(s->tree);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    switch (PERF_CAST_(int, s->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
+            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                         "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(o, s);
+    }
+}
+
+/* Table or tree, and what stands above and below both. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_put_clock_(o, &s->clock);
+    perf_put_spent_(o, &s->spent);
+    if (s->registry) {
+        if (s->opts.view == PERF_VIEW_TREE)
+            perf_put_tree_(o, s);
+        else
+            perf_put_table_(o, s);
+        perf_put_open_(o, s->registry);
+        perf_put_losses_(o, s);
+        perf_put_sources_(o, s->registry, 0);
+    }
+    perf_report_results_(o);
+}
+
+/* ---- its rows ---- */
+
+/* What rows are sorted by, the largest first. */
+PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
+{
+    switch (PERF_CAST_(int, by)) {
+    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
+    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
+    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
+    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
+    case PERF_SORT_SELF:
+    case PERF_SORT_NAME:
+    default: return PERF_CAST_(double, row->self);
+    }
+}
+
+PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
+{
+    const perf_row_ *first = PERF_CAST_(const perf_row_ *, one);
+    const perf_row_ *second = PERF_CAST_(const perf_row_ *, two);
+    perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
+    double           key = perf_row_key_(first, sort), other = perf_row_key_(second, sort);
+
+    if (sort != PERF_SORT_NAME && (key > other || key < other))
+        return key > other;
+    return PERF_LIBC_(strcmp)(first->name, second->name) < 0;
+}
+
+/* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
+{
+    uint32_t   id, count = PERF_ACQ_(&r->count);
+    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+
+    *n = 0;
+    if (!row || !sum) {
+        PERF_FREE(row);
+        PERF_FREE(sum);
+        return PERF_NULL_;
+    }
+    for (id = 1; id < count; id++) {
+        perf_row_fill_(&row[*n], r, id, sum);
+        if (row[*n].count)
+            ++*n;
+    }
+    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
+    PERF_FREE(sum);
+    return row;
+}
+
+/* ---- the table ---- */
+
+/* One bit of perf_clock_info.warnings in words. */
+PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
+{
+    switch (PERF_CAST_(int, warning)) {
+    case PERF_CLOCK_NOT_INVARIANT:
+        return "the cpu counter changes speed: clock_gettime used instead";
+    case PERF_CLOCK_BACKWARDS: return "the clock was seen going backwards";
+    case PERF_CLOCK_ROUGH: return "calibrated for too short: rate known to worse than 0.1 %";
+    case PERF_CLOCK_MIXED: return "files of this program disagree about PERF_CLOCK";
+    case PERF_CLOCK_STANDS:
+        return "the system's clock stands still: a tick is shown as a nanosecond";
+    default: return "no warning";
+    }
+}
+
+/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
+PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
+{
+    uint32_t bit;
+
+    perf_put_(o, "clock ");
+    perf_put_(o, clock->name);
+    perf_put_(o, ": readings ");
+    perf_put_ns_(o, clock->resolution_ns);
+    perf_put_(o, " apart, ");
+    perf_put_ns_(o, clock->cost_ns);
+    perf_put_number_(o, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
+    perf_put_number_(o, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
+    perf_put_(o, " ppm\n");
+    for (bit = 1; bit <= clock->warnings; bit <<= 1)
+        if (clock->warnings & bit) {
+            perf_put_(o, "warning: ");
+            perf_put_(o, perf_clock_text_(bit));
+            perf_put_char_(o, '\n');
+        }
+}
+
+/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
+ * the text as long as it was a moment ago.                                                       */
+PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
+{
+    const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
+    const size_t end = o->len + 92;
+
+    if (!(wall > 0))
+        return;
+    perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
+    perf_put_(o, " % of one processor (");
+    perf_put_ns_(o, cpu);
+    perf_put_(o, " in ");
+    perf_put_ns_(o, wall);
+    perf_put_(o, "), taken away ");
+    perf_put_u64_(o, spent->switches);
+    perf_put_(o, spent->switches == 1 ? " time" : " times");
+    if (!o->width && o->len < end)
+        perf_put_blanks_(o, end - o->len);
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_put_scopes_(o, s);
+    perf_put_waits_(o, s);
+    perf_put_bound_(o, s);
+    perf_put_counters_(o, s);
+    if (PERF_ACQ_(&s->registry->put_marks))
+        PERF_ACQ_(&s->registry->put_marks)(o, s->registry);
+}
+
+/* Are there as many rows as were asked for? */
+PERF_FN int perf_rows_full_(const perf_snapshot_ *s, size_t shown)
+{
+    return s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows);
+}
+
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(o, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        if (PERF_KIND_POINT_(s->row[i].kind))
+            continue;
+        if (perf_rows_full_(s, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &s->row[i], s);
+    }
+    if (left) {
+        perf_put_(o, "... and ");
+        perf_put_u64_(o, left);
+        perf_put_(o, " more\n");
+    }
+}
+
+/* A bar of nine columns. */
+PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *t, double share)
+{
+    char      text[32];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+    const int colored = t->out->style & PERF_COLOR_;
+    int       i;
+
+    if (colored)
+        perf_put_(&o, "\033[36m");
+    for (i = 1; i < 10; i++)
+        perf_put_char_(&o, i <= share * 9 + 0.5 ? '#' : ' ');
+    if (colored)
+        perf_put_(&o, "\033[0m");
+    perf_cell_text_(t, text);
+}
+
+/* "12.3 %" */
+PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
+{
+    char      text[32];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&o, share * 100, 1);
+    perf_put_(&o, " %");
+    perf_cell_text_(t, text);
+}
+
+PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
+{
+    const double share = PERF_CAST_(double, row->self) / s->self;
+    double       x[PERF_COLUMNS_];
+
+    perf_row_numbers_(row, s->tick, x);
+    perf_cell_text_(t, row->name);
+    perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
+    perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
+    if (PERF_KIND_HOST_(row->kind)) {
+        perf_cell_ns_(t, x[PERF_COLUMN_SELF_]);
+        perf_cell_percent_(t, share);
+        perf_cell_bar_(t, share);
+    } else {
+        perf_cell_text_(t, perf_kind_text_(row->kind));
+        perf_cell_text_(t, "");
+        perf_cell_text_(t, "");
+    }
+    perf_cell_ns_(t, x[PERF_COLUMN_MEAN_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P50_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P95_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_P99_]);
+    perf_cell_ns_(t, x[PERF_COLUMN_MAX_]);
+    perf_row_end_(t);
+}
+
+/* Counters: their last, mean and extreme values; instants: how many there were. */
+PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    static const perf_column_ column[] = {{"counter", 28, 0, 0}, {"updates", 8, 0, 0},
+                                          {"last", 10, 0, 0},    {"mean", 10, 0, 0},
+                                          {"min", 10, 0, 0},     {"max", 10, 0, 0}};
+    perf_table_ table = perf_table_open_(o, column, 6);
+    size_t      i;
+    int         titles = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        if (!PERF_KIND_POINT_(row->kind))
+            continue;
+        if (!titles++)
+            perf_table_head_(&table);
+        perf_cell_text_(&table, row->name);
+        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
+        if (row->numbers) {
+            perf_cell_fixed_(&table, row->last, 2);
+            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
+            perf_cell_fixed_(&table, row->least, 2);
+            perf_cell_fixed_(&table, row->most, 2);
+        }
+        perf_row_end_(&table);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
+                                     const perf_snapshot_ *s)
+{
+    if (!(ticks > 0))
+        return;
+    perf_put_(o, "waiting for ");
+    perf_put_(o, what);
+    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
+    perf_put_(o, " % of the time in scopes\n");
+}
+
+/* What all threads wait for. */
+PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    double data = 0, device = 0, lock = 0;
+    size_t i;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        const double     self = PERF_CAST_(double, row->self);
+        switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
+        case PERF_BY_SYNCS: device += self; break;
+        case PERF_BY_LOCKS: lock += self; break;
+        case PERF_BY_DATA: data += self; break;
+        default: break;
+        }
+    }
+    perf_put_waiting_(o, "data", data, s);
+    perf_put_waiting_(o, "a device", device, s);
+    perf_put_waiting_(o, "a lock", lock, s);
+}
+
+/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
+PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    const double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
+    const double all = PERF_CAST_(double, s->main.all);
+
+    if (!(wait > 0))
+        return;
+    perf_put_number_(o, "data wait: ", wait / all * 100, 1);
+    perf_put_(o, " % of the main thread (");
+    perf_put_ns_(o, wait * s->tick);
+    perf_put_(o, " of ");
+    perf_put_ns_(o, all * s->tick);
+    perf_put_(o, " in scopes, ");
+    perf_put_ns_(o, PERF_CAST_(double, s->main.most) * s->tick);
+    perf_put_(o, " of it in ");
+    (void)perf_put_cut_(o, s->main.where, 40);
+    perf_put_(o, ")\n");
+}
+
+/* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
+ * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
+PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_registry_ *r = s->registry;
+    perf_bound_by   by = perf_bound_decide_(&s->evidence);
+
+    perf_put_data_wait_(o, s);
+    if (PERF_ACQ_(&r->put_diagnosis)) {
+        perf_put_(o, "bound by: ");
+        r->put_diagnosis(o, PERF_DIAGNOSIS_ANSWER_);
+        perf_put_char_(o, '\n');
+        return;
+    }
+    if (by == PERF_BY_UNKNOWN || r->gpu)
+        return;
+    perf_put_(o, "bound by: ");
+    perf_put_(o, perf_diagnosis_text(by));
+    perf_put_(o, " (of the main thread)\n");
+}
 
 /* ---- what is in no row: variables that nobody reads, forked children ---- */
 
@@ -14491,336 +15002,6 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
     if (!c.whole)
         perf_put_(o, " (and more)");
     perf_put_char_(o, '\n');
-}
-
-/* ---- what one report shows ---- */
-
-/* What rows are sorted by, the largest first. */
-PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
-{
-    switch (PERF_CAST_(int, by)) {
-    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
-    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
-    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
-    case PERF_SORT_SELF:
-    case PERF_SORT_NAME:
-    default: return PERF_CAST_(double, row->self);
-    }
-}
-
-PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
-{
-    const perf_row_ *first = PERF_CAST_(const perf_row_ *, one);
-    const perf_row_ *second = PERF_CAST_(const perf_row_ *, two);
-    perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
-    double           key = perf_row_key_(first, sort), other = perf_row_key_(second, sort);
-
-    if (sort != PERF_SORT_NAME && (key > other || key < other))
-        return key > other;
-    return PERF_LIBC_(strcmp)(first->name, second->name) < 0;
-}
-
-/* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
-PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
-{
-    uint32_t   id, count = PERF_ACQ_(&r->count);
-    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
-    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
-
-    *n = 0;
-    if (!row || !sum) {
-        PERF_FREE(row);
-        PERF_FREE(sum);
-        return PERF_NULL_;
-    }
-    for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], r, id, sum);
-        if (row[*n].count)
-            ++*n;
-    }
-    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
-    PERF_FREE(sum);
-    return row;
-}
-
-/* One snapshot, so that the text has the same length each time it is written. */
-typedef struct perf_snapshot_ {
-    perf_report_opts opts;
-    perf_clock_info  clock;
-    perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
-    perf_row_       *row;
-    size_t           rows;
-    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
-    perf_losses_     losses;
-    perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
-    perf_tree_      *tree;      /* NULL unless it is asked for                                    */
-    perf_host_time_  main;
-    perf_evidence_   evidence;  /* of the main thread                                             */
-} perf_snapshot_;
-
-PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
-{
-    return PERF_ACQ_(&r->names)[id]->site.name;
-}
-
-/* ---- the table ---- */
-
-/* One bit of perf_clock_info.warnings in words. */
-PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
-{
-    switch (PERF_CAST_(int, warning)) {
-    case PERF_CLOCK_NOT_INVARIANT:
-        return "the cpu counter changes speed: clock_gettime used instead";
-    case PERF_CLOCK_BACKWARDS: return "the clock was seen going backwards";
-    case PERF_CLOCK_ROUGH: return "calibrated for too short: rate known to worse than 0.1 %";
-    case PERF_CLOCK_MIXED: return "files of this program disagree about PERF_CLOCK";
-    case PERF_CLOCK_STANDS:
-        return "the system's clock stands still: a tick is shown as a nanosecond";
-    default: return "no warning";
-    }
-}
-
-/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
-PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
-{
-    uint32_t bit;
-
-    perf_put_(o, "clock ");
-    perf_put_(o, clock->name);
-    perf_put_(o, ": readings ");
-    perf_put_ns_(o, clock->resolution_ns);
-    perf_put_(o, " apart, ");
-    perf_put_ns_(o, clock->cost_ns);
-    perf_put_number_(o, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
-    perf_put_number_(o, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
-    perf_put_(o, " ppm\n");
-    for (bit = 1; bit <= clock->warnings; bit <<= 1)
-        if (clock->warnings & bit) {
-            perf_put_(o, "warning: ");
-            perf_put_(o, perf_clock_text_(bit));
-            perf_put_char_(o, '\n');
-        }
-}
-
-/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
- * the text as long as it was a moment ago.                                                       */
-PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
-{
-    const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
-    const size_t end = o->len + 92;
-
-    if (!(wall > 0))
-        return;
-    perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
-    perf_put_(o, " % of one processor (");
-    perf_put_ns_(o, cpu);
-    perf_put_(o, " in ");
-    perf_put_ns_(o, wall);
-    perf_put_(o, "), taken away ");
-    perf_put_u64_(o, spent->switches);
-    perf_put_(o, spent->switches == 1 ? " time" : " times");
-    if (!o->width && o->len < end)
-        perf_put_blanks_(o, end - o->len);
-    perf_put_char_(o, '\n');
-}
-
-/* A bar of nine columns. */
-PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *t, double share)
-{
-    char      text[32];
-    perf_out_ o = perf_out_open_(text, sizeof text);
-    const int colored = t->out->style & PERF_COLOR_;
-    int       i;
-
-    if (colored)
-        perf_put_(&o, "\033[36m");
-    for (i = 1; i < 10; i++)
-        perf_put_char_(&o, i <= share * 9 + 0.5 ? '#' : ' ');
-    if (colored)
-        perf_put_(&o, "\033[0m");
-    perf_cell_text_(t, text);
-}
-
-/* "12.3 %" */
-PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
-{
-    char      text[32];
-    perf_out_ o = perf_out_open_(text, sizeof text);
-
-    perf_put_fixed_(&o, share * 100, 1);
-    perf_put_(&o, " %");
-    perf_cell_text_(t, text);
-}
-
-PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
-{
-    const double share = PERF_CAST_(double, row->self) / s->self;
-    double       x[PERF_COLUMNS_];
-
-    perf_row_numbers_(row, s->tick, x);
-    perf_cell_text_(t, row->name);
-    perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
-    if (PERF_KIND_HOST_(row->kind)) {
-        perf_cell_ns_(t, x[PERF_COLUMN_SELF_]);
-        perf_cell_percent_(t, share);
-        perf_cell_bar_(t, share);
-    } else {
-        perf_cell_text_(t, perf_kind_text_(row->kind));
-        perf_cell_text_(t, "");
-        perf_cell_text_(t, "");
-    }
-    perf_cell_ns_(t, x[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P50_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P95_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P99_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_MAX_]);
-    perf_row_end_(t);
-}
-
-/* Are there as many rows as were asked for? */
-PERF_FN int perf_rows_full_(const perf_snapshot_ *s, size_t shown)
-{
-    return s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(o, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < s->rows; i++) {
-        if (PERF_KIND_POINT_(s->row[i].kind))
-            continue;
-        if (perf_rows_full_(s, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &s->row[i], s);
-    }
-    if (left) {
-        perf_put_(o, "... and ");
-        perf_put_u64_(o, left);
-        perf_put_(o, " more\n");
-    }
-}
-
-/* Counters: their last, mean and extreme values; instants: how many there were. */
-PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    static const perf_column_ column[] = {{"counter", 28, 0, 0}, {"updates", 8, 0, 0},
-                                          {"last", 10, 0, 0},    {"mean", 10, 0, 0},
-                                          {"min", 10, 0, 0},     {"max", 10, 0, 0}};
-    perf_table_ table = perf_table_open_(o, column, 6);
-    size_t      i;
-    int         titles = 0;
-
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
-        if (!PERF_KIND_POINT_(row->kind))
-            continue;
-        if (!titles++)
-            perf_table_head_(&table);
-        perf_cell_text_(&table, row->name);
-        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
-        if (row->numbers) {
-            perf_cell_fixed_(&table, row->last, 2);
-            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
-            perf_cell_fixed_(&table, row->least, 2);
-            perf_cell_fixed_(&table, row->most, 2);
-        }
-        perf_row_end_(&table);
-    }
-}
-
-PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
-                                     const perf_snapshot_ *s)
-{
-    if (!(ticks > 0))
-        return;
-    perf_put_(o, "waiting for ");
-    perf_put_(o, what);
-    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
-    perf_put_(o, " % of the time in scopes\n");
-}
-
-/* What all threads wait for. */
-PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    double data = 0, device = 0, lock = 0;
-    size_t i;
-
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
-        const double     self = PERF_CAST_(double, row->self);
-        switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
-        case PERF_BY_SYNCS: device += self; break;
-        case PERF_BY_LOCKS: lock += self; break;
-        case PERF_BY_DATA: data += self; break;
-        default: break;
-        }
-    }
-    perf_put_waiting_(o, "data", data, s);
-    perf_put_waiting_(o, "a device", device, s);
-    perf_put_waiting_(o, "a lock", lock, s);
-}
-
-/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
-PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    const double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
-    const double all = PERF_CAST_(double, s->main.all);
-
-    if (!(wait > 0))
-        return;
-    perf_put_number_(o, "data wait: ", wait / all * 100, 1);
-    perf_put_(o, " % of the main thread (");
-    perf_put_ns_(o, wait * s->tick);
-    perf_put_(o, " of ");
-    perf_put_ns_(o, all * s->tick);
-    perf_put_(o, " in scopes, ");
-    perf_put_ns_(o, PERF_CAST_(double, s->main.most) * s->tick);
-    perf_put_(o, " of it in ");
-    (void)perf_put_cut_(o, s->main.where, 40);
-    perf_put_(o, ")\n");
-}
-
-/* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
- * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
-PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_registry_ *r = s->registry;
-    perf_bound_by   by = perf_bound_decide_(&s->evidence);
-
-    perf_put_data_wait_(o, s);
-    if (PERF_ACQ_(&r->put_diagnosis)) {
-        perf_put_(o, "bound by: ");
-        r->put_diagnosis(o, PERF_DIAGNOSIS_ANSWER_);
-        perf_put_char_(o, '\n');
-        return;
-    }
-    if (by == PERF_BY_UNKNOWN || r->gpu)
-        return;
-    perf_put_(o, "bound by: ");
-    perf_put_(o, perf_diagnosis_text(by));
-    perf_put_(o, " (of the main thread)\n");
-}
-
-PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_put_scopes_(o, s);
-    perf_put_waits_(o, s);
-    perf_put_bound_(o, s);
-    perf_put_counters_(o, s);
-    if (PERF_ACQ_(&s->registry->put_marks))
-        PERF_ACQ_(&s->registry->put_marks)(o, s->registry);
 }
 
 /* ---- the tree ---- */
@@ -15150,139 +15331,6 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
         }
     }
     return whole && perf_out_write_(file, line, PERF_CAST_(size_t, s - line), 0);
-}
-
-/* ---- the whole ---- */
-
-/* What will run for `opts`, NULL: the defaults. */
-PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
-{
-    perf_report_opts o = PERF_ZERO;
-
-    if (opts)
-        o = *opts;
-    if (o.width > 0 && o.width < 60)
-        o.width = 60;
-    if (o.rows == 0 && (o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE))
-        o.rows = 50;
-    else if (o.rows == 0)
-        o.rows = -1;
-    return o;
-}
-
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  s = PERF_ZERO;
-    perf_registry_ *r;
-    size_t          i;
-
-    s.opts = perf_report_opts_of_(opts);
-    s.clock = perf_clock();
-    s.registry = r = perf_registry_read_();     /* this image may not have recorded anything      */
-    s.tick = s.clock.tick_ns;
-    s.evidence.busy = -1;
-    if (r) {
-        perf_sources_collect_(r);
-        s.losses = perf_losses_sum_(r);
-        if (perf_lock_(r)) {
-            s.spent = r->spent;
-            perf_unlock_(&r->lock);
-        }
-        s.spent = perf_spent_since_(&s.spent, 0);
-        s.row = perf_rows_(r, s.opts.sort, &s.rows);
-        (void)perf_host_evidence_(&s.main, r, &s.evidence);
-        if (s.opts.view == PERF_VIEW_TREE)
-            s.tree = perf_tree_make_(r);
-    }
-    for (i = 0; i < s.rows; i++)
-        if (PERF_KIND_HOST_(s.row[i].kind))
-            s.self += PERF_CAST_(double, s.row[i].self);
-    if (!(s.self > 0))
-        s.self = 1;
-    return s;
-}
-
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
-{
-    PERF_FREE(s->row);
-    perf_tree_free_(s->tree);
-}
-
-/* Table or tree, and what stands above and below both. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_put_clock_(o, &s->clock);
-    perf_put_spent_(o, &s->spent);
-    if (s->registry) {
-        if (s->opts.view == PERF_VIEW_TREE)
-            perf_put_tree_(o, s);
-        else
-            perf_put_table_(o, s);
-        perf_put_open_(o, s->registry);
-        perf_put_losses_(o, s);
-        perf_put_sources_(o, s->registry, 0);
-    }
-    perf_report_results_(o);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    switch (PERF_CAST_(int, s->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
-            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                         "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(o, s);
-    }
-}
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    s = perf_snapshot_take_(opts);
-    if (s.opts.width > 0)
-        o.width = s.opts.width;
-#if PERF_POSIX_FILES_
-    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&o, file);
-#endif
-    o.grows = 1;                                /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&o, &s);
-    if (o.p && !o.failed)
-        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(o.p);
-    perf_snapshot_free_(&s);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ s = perf_snapshot_take_(opts);
-    perf_out_      o = perf_out_open_(buf, cap);
-
-    if (s.opts.width > 0)
-        o.width = s.opts.width;
-    perf_snapshot_put_(&o, &s);
-    perf_snapshot_free_(&s);
-    return o.len;
 }
 
 /* ---- at exit ---- */
