@@ -336,18 +336,18 @@ static void poor_later(void)
     }
     CHECK(poor > 2, "%d without memory", poor);
     perf_reset();
-    for (k = 0; k < 2; k++) {                   /* the second time there is no room for so long a length */
-        no_maps(k ? 0 : -1, 1);
-        for (i = 0; i < 100; i++) {
+    for (k = 0; k < 12; k++) {                  /* ten lengths have entries, then 3 MB are wanted for counters */
+        no_maps(k < 10 ? -1 : 0, 1);
+        for (i = 0; i < 600; i++) {
             snprintf(name, sizeof name, "name %d", i);
             s = perf_gpu_scope_begin(name, other);
-            (void)sim_work(other, k ? UINT64_C(1) << 39 : 1000);
+            (void)sim_work(other, UINT64_C(1000) << k);
             perf_gpu_scope_end(&s);
         }
         (void)perf_gpu_collect_sync();
         no_maps(-1, 0);
     }
-    CHECK(accounted() == 200 && perf_gpu_stats_of(NULL).scopes == 200, "%d scopes", (int)perf_gpu_stats_of(NULL).scopes);
+    CHECK(accounted() == 7200 && perf_gpu_stats_of(NULL).scopes == 7200, "%d scopes", (int)perf_gpu_stats_of(NULL).scopes);
     CHECK(perf_error() == PERF_ENOMEM, "lengths are missing from the percentiles, and nobody says so");
     perf_reset();
     sim_host(UINT64_C(1) << 42);
