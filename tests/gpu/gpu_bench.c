@@ -2,6 +2,7 @@
  * flag.  Every number below is virtual time, so the answers are exact and no test can flicker.
  *
  *     gpu_bench [SEED]                 prints the seed; 0 or none: a fixed one                    */
+#define _GNU_SOURCE 1
 #include <stdint.h>
 static inline uint64_t host_clock(void);
 #define PERF_CLOCK_FN host_clock
