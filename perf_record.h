@@ -297,6 +297,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
     r->spent = perf_spent_since_(PERF_NULL_, 0);
+    r->child = 1;
     perf_member_make_(r);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
@@ -2279,7 +2280,7 @@ PERF_COLD_FN_ void perf_core_leave_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r && !r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+    if (r && !r->child && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
         perf_tell_unheard_();
 }
 

@@ -216,6 +216,7 @@ typedef struct perf_registry_ {
     uint64_t        reset;      /* ticks of the last one                                          */
     uint32_t        loop_readers;       /* who goes through `results` now                         */
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
+    uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */

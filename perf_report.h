@@ -1156,7 +1156,7 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path && *path ? perf_registry_read_() : PERF_NULL_;
 
-    if (r && !PERF_GET_(&r->heard_stream) && !r->member)
+    if (r && !PERF_GET_(&r->heard_stream) && !r->child)
         (void)fprintf(stderr, "perf.h: PERF_TRACE_STREAM needs perf_trace.h in the file with "
                               "PERF_AT_EXIT 1\n");
 }
@@ -1195,14 +1195,14 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
     perf_out_       name;
     perf_status     status = PERF_ENOMEM;
 
-    if (r && r->member) {
+    if (r && (r->child || r->process != perf_process_id_())) {
         for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_head); t = t->next)
             continue;
         if (!t)
             return;
         own = PERF_CAST_(char *, PERF_MALLOC(size));
         name = perf_out_open_(own, own ? size : 0);
-        perf_putf_(&name, "%s.%.0f", path, PERF_CAST_(double, r->process));
+        perf_putf_(&name, "%s.%.0f", path, PERF_CAST_(double, perf_process_id_()));
         if (own)
             status = perf_trace_save(own);
     } else {

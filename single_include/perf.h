@@ -4726,6 +4726,7 @@ typedef struct perf_registry_ {
     uint64_t        reset;      /* ticks of the last one                                          */
     uint32_t        loop_readers;       /* who goes through `results` now                         */
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
+    uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
@@ -10158,6 +10159,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
     r->spent = perf_spent_since_(PERF_NULL_, 0);
+    r->child = 1;
     perf_member_make_(r);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
@@ -12140,7 +12142,7 @@ PERF_COLD_FN_ void perf_core_leave_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r && !r->member && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+    if (r && !r->child && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
         perf_tell_unheard_();
 }
 
@@ -15355,7 +15357,7 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path && *path ? perf_registry_read_() : PERF_NULL_;
 
-    if (r && !PERF_GET_(&r->heard_stream) && !r->member)
+    if (r && !PERF_GET_(&r->heard_stream) && !r->child)
         (void)fprintf(stderr, "perf.h: PERF_TRACE_STREAM needs perf_trace.h in the file with "
                               "PERF_AT_EXIT 1\n");
 }
@@ -15394,14 +15396,14 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
     perf_out_       name;
     perf_status     status = PERF_ENOMEM;
 
-    if (r && r->member) {
+    if (r && (r->child || r->process != perf_process_id_())) {
         for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_head); t = t->next)
             continue;
         if (!t)
             return;
         own = PERF_CAST_(char *, PERF_MALLOC(size));
         name = perf_out_open_(own, own ? size : 0);
-        perf_putf_(&name, "%s.%.0f", path, PERF_CAST_(double, r->process));
+        perf_putf_(&name, "%s.%.0f", path, PERF_CAST_(double, perf_process_id_()));
         if (own)
             status = perf_trace_save(own);
     } else {

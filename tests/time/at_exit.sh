@@ -65,6 +65,34 @@ try "PERF_TRACE of a child" sh -c 'PERF_TRACE=fork.json ./forks 1 wait && cat fo
 try "it has what the child did" grep -q 'of the child' child
 try "and the parent's is the parent's" grep -q 'of the parent' fork.json
 try "no file of a child that did nothing" sh -c 'rm fork.json* && PERF_TRACE=fork.json ./forks && sleep 0.2 && ls fork.json && ! ls fork.json.*'
+cat >many.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf.h"
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int i, at, status = 0;
+    char name[32];
+    for (i = 0; i < 1000 && status == 0; i++) {  /* what a parent reads of its children has an end */
+        snprintf(name, sizeof name, "of child %d", i);
+        at = fork();
+        if (at == 0) {
+            perf_scope s = perf_scope_begin(name);
+            perf_scope_end(&s);
+            if (i < 999)
+                _exit(0);
+            exit(0);
+        }
+        if (at < 0 || waitpid(at, &status, 0) != at)
+            return 1;
+    }
+    return access(argv[argc - 1], F_OK) == 0;
+}
+C
+try "a program with many children" gcc -O0 -I"$root" many.c -o many
+try "PERF_TRACE of the last is not its parent's" sh -c 'PERF_TRACE=many.json ./many many.json && grep -q "of child 999" many.json.*'
 try "a trace that cannot be written is said" test -n "$(PERF_TRACE=no/such/t.json ./program 2>&1)"
 PERF_REPROT=1 PERF_CONFIG=none ./program 2>said
 try "a slip of the pen is said" grep -qx 'perf.h: PERF_REPROT is set, did you mean PERF_REPORT?' said
