@@ -10491,6 +10491,18 @@ PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
         PERF_SET_(&h->halves, 0u);
 }
 
+PERF_COLD_FN_ void perf_buckets_clear_(perf_buckets_ *b)
+{
+    uint32_t i;
+
+    perf_halves_clear_(b);
+    for (i = 0; i < b->room; i++)
+        PERF_REL_(&b->n[i], 0u);
+    for (i = 0; i < PERF_RARE_; i++)
+        PERF_REL_(&b->rare->n[i], 0u);
+    perf_halves_clear_(b);                      /* a signal handler may have looked meanwhile     */
+}
+
 /* Empties a cell; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
@@ -10504,14 +10516,8 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
     PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
     if (c->of.calls.gauge)
         PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
-    if (!c->buckets)
-        return;
-    perf_halves_clear_(c->buckets);
-    for (i = 0; i < c->buckets->room; i++)
-        PERF_REL_(&c->buckets->n[i], 0u);
-    for (i = 0; i < PERF_RARE_; i++)
-        PERF_REL_(&c->buckets->rare->n[i], 0u);
-    perf_halves_clear_(c->buckets);             /* a signal handler may have looked meanwhile     */
+    if (c->buckets)
+        perf_buckets_clear_(c->buckets);
 }
 
 /* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
@@ -11079,6 +11085,7 @@ PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint3
  * and sums have it, percentiles do not.                                                          */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
 {
+    const uint64_t birth = PERF_GET_(&t->birth);
     perf_buckets_ *old = c->buckets;
     uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
     uintptr_t      at;
@@ -11105,6 +11112,8 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buc
             PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
             PERF_REL_(&rare[i], 0u);
         }
+    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the old ones      */
+        perf_buckets_clear_(b);
 }
 
 /* Remembers that a counter has come to the next half of its range, if it has. */
@@ -11223,7 +11232,7 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t 
     if (entry && !perf_rare_often_(c, *entry))
         return 1;
     if (!perf_grow_begin_(t))
-        return 0;
+        return entry && !(*entry >> 15 & 1);
     done = perf_rare_make_(t, c, index);
     perf_grow_end_(t);
     return done;
@@ -11312,6 +11321,8 @@ PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
         PERF_SET_(&c->low, low);
         PERF_SET_(&c->span, high - low);
     }
+    if (c->of.calls.min > low)                  /* a signal handler has emptied the cell          */
+        PERF_SET_(&c->low, PERF_NO_LOW_);
 }
 
 /* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
@@ -11460,8 +11471,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
         return 0;
     c->again_open--;
     perf_deeper_(t, ~UINT64_C(0));
-    if (!c->again_open && !c->held)
-        PERF_SET_(&c->low, c->low & ~PERF_CLOSED_);
+    if (!c->again_open && !c->held)             /* at once, or a handler's `span` would be wider  */
+        PERF_ADD_(c->low, PERF_CLOSED_);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
     within = perf_smaller_(within, d);
     PERF_ADD_(c->count, 1);

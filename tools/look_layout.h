@@ -171,7 +171,8 @@ PERF_FN int look_layout_sane(const look_layout *l)
         if (l->at[i] > LOOK_FARTHEST)
             return 0;
     return l->at[LOOK_BUCKET_BITS] <= 8 && l->at[LOOK_LATE] <= 16 && l->at[LOOK_LOSSES] <= 16 &&
-           l->at[LOOK_RARE] <= LOOK_RARE_MOST && l->at[LOOK_SLOT_SIZE] >= 16 && l->at[LOOK_SLOT_CELL] <= l->at[LOOK_SLOT_SIZE] - 8 &&
+           l->at[LOOK_RARE] <= LOOK_RARE_MOST && l->at[LOOK_SLOT_SIZE] >= 16 &&
+           l->at[LOOK_SLOT_CELL] <= l->at[LOOK_SLOT_SIZE] - 8 &&
            l->at[LOOK_GAUGE_SIZE] == 48 && l->at[LOOK_EVENT_SIZE] == 16 &&
            l->at[LOOK_RETIRED_SIZE] >= 24 && l->at[LOOK_NAME_SIZE] >= 24;
 }

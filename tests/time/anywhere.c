@@ -2,7 +2,8 @@
  * steps (the trap flag of x86-64), so windows of two instructions are met too, every time.  A scope in
  * the handler and the one that it interrupts are both counted, in their buckets as well, and both stand
  * in the trace, once and whole.  So do those of two handlers, after each pair of instructions of the ends,
- * one after the other or one in the other; and all but the interrupted one's where a handler jumps away. */
+ * one after the other or one in the other; and all but the interrupted one's where a handler jumps away.
+ * A handler may also call what it interrupts, or empty all. */
 #define _GNU_SOURCE
 #include <stdint.h>
 static uint64_t now_ns = UINT64_C(7000000000);
@@ -13,8 +14,7 @@ static uint64_t fake_clock(void)
 #define PERF_CLOCK_FN fake_clock
 #define PERF_TEST_HOT                  /* that clock, through the hot path                       */
 #define PERF_TRACE_EVENTS 1024
-#include "perf.h"
-#include "check.h"
+#include "rows.h"
 
 #if !defined(__x86_64__) || !defined(__linux__)
 int main(void)
@@ -37,6 +37,8 @@ static volatile long  second = -1;      /* from there to another one; < 0: there
 static volatile int   within;           /* 1: that one interrupts the first; 0: it comes after it  */
 static volatile int   jumps;            /* 1: the handler jumps away                               */
 static volatile int   stepping, landed, traps;
+static const char *volatile same;       /* the handler calls this name, if any                     */
+static volatile uint64_t same_ns;       /* ... for so long; 0: it empties all                      */
 static sigjmp_buf     away;
 static core_recorder *volatile waiting;        /* does not count before this one's table changes  */
 
@@ -45,10 +47,22 @@ static core_recorder *volatile waiting;        /* does not count before this one
     __asm__ __volatile__("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change                            \
                          "\n\tpopfq\n\tlea 128(%%rsp), %%rsp" : : : "cc", "memory")
 
+static void call(const char *name, uint64_t ns)
+{
+    perf_scope s = perf_scope_begin(name);
+
+    now_ns += ns;
+    perf_scope_end(&s);
+}
+
 static void from_handler(void)
 {
-    PERF_SCOPE("handler");
-    now_ns += 10;
+    if (!same)
+        call("handler", 10);
+    else if (same_ns)
+        call(same, same_ns);
+    else
+        perf_reset();
 }
 
 static void trap(int sig, siginfo_t *info, void *context)
@@ -97,14 +111,6 @@ static void step_end(void)
 {
     stepping = 0;
     FLAGS("andq $-0x101, (%%rsp)");
-}
-
-static void call(const char *name, uint64_t ns)
-{
-    perf_scope s = perf_scope_begin(name);
-
-    now_ns += ns;
-    perf_scope_end(&s);
 }
 
 /* Events since `from`: how many have this name, and are as long, but for the handlers in them. */
@@ -209,6 +215,80 @@ static void everywhere(const char *what, uint64_t (*mark)(const char *, long), i
     }
     CHECK(k > 20 && k < MOST, "%s: %ld instructions", what, k);
     printf("%s: after each of %ld instructions, %d counted elsewhere\n", what, k, moved);
+}
+
+/* The fifth call of a place gives its durations counters, in place of entries: a handler that has a call of
+ * that place and length loses none, and one that empties all leaves nothing of before.            */
+static void moves(const char *what, uint64_t ns)
+{
+    uint64_t   calls, buckets, lost = core_uncounted();
+    perf_scope s;
+    char       name[40];
+    long       k;
+    int        i;
+
+    for (k = 0; k < MOST; k += 1 + k / 20) {
+        snprintf(name, sizeof name, "%s %ld", what, k);
+        for (i = 0; i < 4; i++)
+            call(name, 100);
+        s = perf_scope_begin(name);
+        now_ns += 100;
+        same = name;
+        same_ns = ns;
+        step_begin(k);
+        perf_scope_end(&s);
+        step_end();
+        same = NULL;
+        calls = core_calls(name, &buckets);
+        if (ns)
+            CHECK(calls == 5 + (uint64_t)landed && buckets == calls && core_uncounted() == lost,
+                  "%s, instruction %ld: %d calls, %d in buckets, %d lost", what, k, (int)calls, (int)buckets,
+                  (int)(core_uncounted() - lost));
+        else
+            CHECK(calls <= 5 && buckets <= calls, "%s, instruction %ld: %d calls, %g in buckets", what, k,
+                  (int)calls, (double)buckets);
+        if (!landed)
+            break;
+    }
+    CHECK(k > 500 && k < MOST, "%s: %ld instructions", what, k);
+}
+
+/* A handler calls what ends a recursive call, for a shorter time than any before.  The outer call lasts longer
+ * than any before, and is the longest.                                                            */
+static void extremes(void)
+{
+    static const uint64_t usual[] = {100, 150, 200, 300, 400};
+    perf_scope            outer, inner;
+    char                  name[40];
+    uint64_t              begun, shortest;
+    row                   r;
+    long                  k;
+    int                   i;
+
+    for (k = 0; k < MOST; k++) {
+        snprintf(name, sizeof name, "extreme %ld", k);
+        for (i = 0; i < 40; i++)
+            call(name, usual[i % 5]);
+        begun = now_ns;
+        outer = perf_scope_begin(name);
+        inner = perf_scope_begin(name);
+        now_ns += 100;
+        same = name;
+        same_ns = 99;
+        step_begin(k);
+        perf_scope_end(&inner);
+        step_end();
+        same = NULL;
+        now_ns = begun + 401;
+        perf_scope_end(&outer);
+        r = row_of(name, "scope");
+        shortest = landed ? 99 : 100;
+        CHECK(r.min == (double)shortest && r.max == 401, "extreme, instruction %ld: %g to %g, not %d to 401", k,
+              r.min, r.max, (int)shortest);
+        if (!landed)
+            break;
+    }
+    CHECK(k > 20 && k < MOST, "extreme: %ld instructions", k);
 }
 
 /* A number of two entries in the trace. */
@@ -347,6 +427,9 @@ int main(void)
     everywhere("hot", hot, 0);
     everywhere("again", again, 0);
     everywhere("grow", grow, 1);
+    moves("move", 100);
+    moves("empty", 0);
+    extremes();
     counters();
     pairs(0);
     pairs(1);
