@@ -243,6 +243,7 @@ typedef struct perf_recorder_ {
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
     uint64_t     ring_more;     /* entries since then that belong to the event after them         */
+    uint64_t     ring_wide;     /* where the room of a writer of several entries ends             */
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
     uint64_t     sent_more;     /* as ring_more, of those before ring_sent                        */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */

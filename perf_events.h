@@ -95,6 +95,19 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     return 1;
 }
 
+/* Wipes in a copy of n bytes before `head` what the interrupted writer has not written yet. */
+PERF_COLD_FN_ void perf_events_hole_(perf_events_ *e, const perf_recorder_ *t, uint64_t head,
+                                     uint64_t n)
+{
+    uint64_t at = t->ring_head;
+
+    do {
+        if (at < head && head - at <= n)
+            PERF_LIBC_(memset)(&e->event[(head - at) / sizeof *e->event - 1], 0, sizeof *e->event);
+        at += sizeof *e->event;
+    } while (at < t->ring_wide && at < head);
+}
+
 /* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
 PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
                                     uint64_t head, uint64_t n)
@@ -106,6 +119,8 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
         e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }
+    if (t == PERF_SELF_ && t->ring_head != t->ring_next)
+        perf_events_hole_(e, t, head, n);
     now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
     if (t != PERF_SELF_ && now != head)
         now += 9 * sizeof(perf_event_);         /* a call's stores                                */
@@ -181,6 +196,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
         PERF_LIBC_(memcpy)(name, t->name, sizeof name);
         head = PERF_ACQ_(&t->ring_head);
+        if (t == PERF_SELF_)                    /* in a handler, which may end the program: what  */
+            head = t->ring_next;                /* it has left to the writer that it interrupts   */
         n = head - PERF_GET_(&t->ring_lost);
         if (n > room)
             n = room;

@@ -760,12 +760,15 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t       bytes = t->ring_head - t->ring_lost, i;
+    uint64_t       bytes, i;
     uint64_t       size = r->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
-    int            sent = perf_stream_flush_(r, t);
+    int            sent;
 
+    perf_entries_put_(t, PERF_NULL_, 0);        /* it may have ended in a signal handler          */
+    bytes = t->ring_head - t->ring_lost;
+    sent = perf_stream_flush_(r, t);
     if (t->request & PERF_ASK_RESET_)
         bytes = 0;
     if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)

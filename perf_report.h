@@ -1196,7 +1196,7 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
     perf_status     status = PERF_ENOMEM;
 
     if (r && (r->child || r->process != perf_process_id_())) {
-        for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_head); t = t->next)
+        for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_next); t = t->next)
             continue;
         if (!t)
             return;

@@ -313,8 +313,10 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
  * what it takes behind it to that one.                                                           */
 #if PERF_TCC_
 #define PERF_HANDLERS_HERE_(t)
+#define PERF_RING_CLAIM_(word, at, next) (*(word) = (next), 1)
 #else                                           /* moves nothing past it; t: keeps no address     */
 #define PERF_HANDLERS_HERE_(t) __asm__ __volatile__("" : "+r"(t) : : "memory")
+#define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
@@ -347,27 +349,51 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
     perf_ring_publish_(t);
 }
 
+/* Gives up the room of a writer who never comes back, which says nothing; publishes what handlers
+ * have left to him.                                                                              */
+PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *t)
+{
+    uint64_t at = PERF_GET_(&t->ring_head);
+
+    if (at == t->ring_next)
+        return;
+    do {
+        perf_entry_(t, at, 0, 0);
+        at += sizeof(perf_event_);
+    } while (at < t->ring_wide && at < t->ring_next);
+    PERF_ADD_(t->ring_more, 1);
+    perf_ring_publish_(t);
+}
+
+/* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
+PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t n)
+{
+    uint64_t at, next;
+
+    do {
+        at = PERF_GET_(&t->ring_next);
+        next = at + n * sizeof(perf_event_);
+        if (at == PERF_GET_(&t->ring_head))
+            PERF_SET_(&t->ring_wide, next);
+    } while (!PERF_RING_CLAIM_(&t->ring_next, &at, next));
+    return at;
+}
+
 /* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
- * never come back (siglongjmp): 256 entries later his place is given up, and says nothing.       */
+ * never come back (siglongjmp): 256 entries later his room is given up; n 0: now.                */
 PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
 {
-    uint64_t at = n * sizeof *e, head, i;
+    const uint64_t at = perf_ring_take_(t, n);
+    uint64_t       head, i;
 
-#ifdef PERF_ADD_ASM_                            /* one instruction                                */
-    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
-#else
-    at = t->ring_next;
-    PERF_SET_(&t->ring_next, at + n * sizeof *e);
-#endif
     PERF_HANDLERS_HERE_(t);
     for (i = 0; i < n; i++)
         perf_entry_(t, at + i * sizeof *e, e[i].start, e[i].what);
     head = PERF_GET_(&t->ring_head);
-    if (head != at && t->ring_next - head <= 256 * sizeof *e)
-        return;
-    if (head != at)
-        perf_entry_(t, head, 0, 0);
-    perf_ring_publish_(t);
+    if (n && head == at)
+        perf_ring_publish_(t);
+    else if (!n || t->ring_next - head > 256 * sizeof *e)
+        perf_ring_settle_(t);
 }
 
 #if PERF_ONE_CORE_

@@ -962,6 +962,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         perf_unlock_(&r->lock);
         return PERF_ESTATE;
     }
+    if (end && PERF_SELF_ != PERF_NULL_)        /* in a handler that ends the program, maybe      */
+        perf_entries_put_(PERF_SELF_, PERF_NULL_, 0);
     if (s->head.state == PERF_STREAM_ON_)
         s->head.flush(r, &s->head, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;

@@ -3691,6 +3691,7 @@ typedef struct perf_recorder_ {
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
     uint64_t     ring_more;     /* entries since then that belong to the event after them         */
+    uint64_t     ring_wide;     /* where the room of a writer of several entries ends             */
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
     uint64_t     sent_more;     /* as ring_more, of those before ring_sent                        */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
@@ -4194,8 +4195,10 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
  * what it takes behind it to that one.                                                           */
 #if PERF_TCC_
 #define PERF_HANDLERS_HERE_(t)
+#define PERF_RING_CLAIM_(word, at, next) (*(word) = (next), 1)
 #else                                           /* moves nothing past it; t: keeps no address     */
 #define PERF_HANDLERS_HERE_(t) __asm__ __volatile__("" : "+r"(t) : : "memory")
+#define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
@@ -4228,27 +4231,51 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
     perf_ring_publish_(t);
 }
 
+/* Gives up the room of a writer who never comes back, which says nothing; publishes what handlers
+ * have left to him.                                                                              */
+PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *t)
+{
+    uint64_t at = PERF_GET_(&t->ring_head);
+
+    if (at == t->ring_next)
+        return;
+    do {
+        perf_entry_(t, at, 0, 0);
+        at += sizeof(perf_event_);
+    } while (at < t->ring_wide && at < t->ring_next);
+    PERF_ADD_(t->ring_more, 1);
+    perf_ring_publish_(t);
+}
+
+/* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
+PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t n)
+{
+    uint64_t at, next;
+
+    do {
+        at = PERF_GET_(&t->ring_next);
+        next = at + n * sizeof(perf_event_);
+        if (at == PERF_GET_(&t->ring_head))
+            PERF_SET_(&t->ring_wide, next);
+    } while (!PERF_RING_CLAIM_(&t->ring_next, &at, next));
+    return at;
+}
+
 /* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
- * never come back (siglongjmp): 256 entries later his place is given up, and says nothing.       */
+ * never come back (siglongjmp): 256 entries later his room is given up; n 0: now.                */
 PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
 {
-    uint64_t at = n * sizeof *e, head, i;
+    const uint64_t at = perf_ring_take_(t, n);
+    uint64_t       head, i;
 
-#ifdef PERF_ADD_ASM_                            /* one instruction                                */
-    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
-#else
-    at = t->ring_next;
-    PERF_SET_(&t->ring_next, at + n * sizeof *e);
-#endif
     PERF_HANDLERS_HERE_(t);
     for (i = 0; i < n; i++)
         perf_entry_(t, at + i * sizeof *e, e[i].start, e[i].what);
     head = PERF_GET_(&t->ring_head);
-    if (head != at && t->ring_next - head <= 256 * sizeof *e)
-        return;
-    if (head != at)
-        perf_entry_(t, head, 0, 0);
-    perf_ring_publish_(t);
+    if (n && head == at)
+        perf_ring_publish_(t);
+    else if (!n || t->ring_next - head > 256 * sizeof *e)
+        perf_ring_settle_(t);
 }
 
 #if PERF_ONE_CORE_
@@ -10628,12 +10655,15 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t       bytes = t->ring_head - t->ring_lost, i;
+    uint64_t       bytes, i;
     uint64_t       size = r->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
-    int            sent = perf_stream_flush_(r, t);
+    int            sent;
 
+    perf_entries_put_(t, PERF_NULL_, 0);        /* it may have ended in a signal handler          */
+    bytes = t->ring_head - t->ring_lost;
+    sent = perf_stream_flush_(r, t);
     if (t->request & PERF_ASK_RESET_)
         bytes = 0;
     if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
@@ -12976,6 +13006,19 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     return 1;
 }
 
+/* Wipes in a copy of n bytes before `head` what the interrupted writer has not written yet. */
+PERF_COLD_FN_ void perf_events_hole_(perf_events_ *e, const perf_recorder_ *t, uint64_t head,
+                                     uint64_t n)
+{
+    uint64_t at = t->ring_head;
+
+    do {
+        if (at < head && head - at <= n)
+            PERF_LIBC_(memset)(&e->event[(head - at) / sizeof *e->event - 1], 0, sizeof *e->event);
+        at += sizeof *e->event;
+    } while (at < t->ring_wide && at < head);
+}
+
 /* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
 PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
                                     uint64_t head, uint64_t n)
@@ -12987,6 +13030,8 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
         e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }
+    if (t == PERF_SELF_ && t->ring_head != t->ring_next)
+        perf_events_hole_(e, t, head, n);
     now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
     if (t != PERF_SELF_ && now != head)
         now += 9 * sizeof(perf_event_);         /* a call's stores                                */
@@ -13062,6 +13107,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
         PERF_LIBC_(memcpy)(name, t->name, sizeof name);
         head = PERF_ACQ_(&t->ring_head);
+        if (t == PERF_SELF_)                    /* in a handler, which may end the program: what  */
+            head = t->ring_next;                /* it has left to the writer that it interrupts   */
         n = head - PERF_GET_(&t->ring_lost);
         if (n > room)
             n = room;
@@ -15414,7 +15461,7 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
     perf_status     status = PERF_ENOMEM;
 
     if (r && (r->child || r->process != perf_process_id_())) {
-        for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_head); t = t->next)
+        for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_next); t = t->next)
             continue;
         if (!t)
             return;
@@ -29239,6 +29286,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         perf_unlock_(&r->lock);
         return PERF_ESTATE;
     }
+    if (end && PERF_SELF_ != PERF_NULL_)        /* in a handler that ends the program, maybe      */
+        perf_entries_put_(PERF_SELF_, PERF_NULL_, 0);
     if (s->head.state == PERF_STREAM_ON_)
         s->head.flush(r, &s->head, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;

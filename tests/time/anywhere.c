@@ -36,6 +36,8 @@ static volatile long  left;             /* instructions until the handler has it
 static volatile long  second = -1;      /* from there to another one; < 0: there is none           */
 static volatile int   within;           /* 1: that one interrupts the first; 0: it comes after it  */
 static volatile int   jumps;            /* 1: the handler jumps away                               */
+static volatile uint64_t began;         /* when the mark did                                      */
+static volatile int   reads, in_it;     /* 1: it reads the trace, and found so many of its scopes   */
 static volatile int   stepping, landed, traps;
 static const char *volatile same;       /* the handler calls this name, if any                     */
 static volatile uint64_t same_ns;       /* ... for so long; 0: it empties all                      */
@@ -63,6 +65,20 @@ static void from_handler(void)
         call(same, same_ns);
     else
         perf_reset();
+}
+
+/* Events since `from`: how many have this name, and are as long, but for the handlers in them. */
+static core_event event[600];
+
+static int traced(uint64_t from, const char *name, uint64_t length, uint64_t value)
+{
+    size_t i, n = core_events_since(from, event, 600);
+    int    found = 0;
+
+    for (i = 0; i < n; i++)
+        found += !strcmp(event[i].name, name) && event[i].value == value &&
+                 event[i].length >= length && event[i].length <= length + 10 * (uint64_t)landed;
+    return found;
 }
 
 static void trap(int sig, siginfo_t *info, void *context)
@@ -95,6 +111,8 @@ static void trap(int sig, siginfo_t *info, void *context)
         return;
     }
     from_handler();
+    if (reads)
+        in_it = traced(began, "handler", 10, 0);
     if (jumps)
         siglongjmp(away, 1);
 }
@@ -111,20 +129,6 @@ static void step_end(void)
 {
     stepping = 0;
     FLAGS("andq $-0x101, (%%rsp)");
-}
-
-/* Events since `from`: how many have this name, and are as long, but for the handlers in them. */
-static core_event event[600];
-
-static int traced(uint64_t from, const char *name, uint64_t length, uint64_t value)
-{
-    size_t i, n = core_events_since(from, event, 600);
-    int    found = 0;
-
-    for (i = 0; i < n; i++)
-        found += !strcmp(event[i].name, name) && event[i].value == value &&
-                 event[i].length >= length && event[i].length <= length + 10 * (uint64_t)landed;
-    return found;
 }
 
 /* What is interrupted, after five calls of 100 ns: each returns how many calls it has made. */
@@ -346,9 +350,29 @@ static void pairs(int inner)
     within = 0;
 }
 
+/* 1: what began before `from` does not stand among what came later. */
+static int in_order(uint64_t from)
+{
+    size_t i = 0, n = core_events_since(0, event, 600);
+
+    while (i < n && event[i].start >= from)
+        i++;
+    while (i < n && event[i].start < from)
+        i++;
+    return i == n;
+}
+
+static void number(long k)
+{
+    step_begin(k);
+    perf_count("counter", 8.0);
+    step_end();
+}
+
 /* A handler that jumps out of what it has interrupted, at each instruction.  Its writer may have taken
- * its place in the trace: what comes afterwards is there nevertheless, 300 scopes later.          */
-static void jump(void)
+ * its place in the trace: what comes afterwards is there nevertheless, 300 scopes later, and nothing
+ * that has stood at that place before.                                                            */
+static void jump(void (*mark)(long), uint64_t ns)
 {
     volatile uint64_t from;
     volatile long     k;
@@ -359,16 +383,17 @@ static void jump(void)
     for (k = 0; k < MOST; k++) {
         from = ++now_ns;
         s = perf_scope_begin("around");
+        call("before", 0);
         if (!sigsetjmp(away, 1))
-            end(k);
+            mark(k);
         for (i = 0; i < 300; i++) {
             PERF_SCOPE("after");
             now_ns += 20;
         }
         perf_scope_end(&s);
         CHECK(traced(from, "after", 20, 0) == 300 && traced(from, "handler", 10, 0) == landed &&
-                  traced(from, "around", 6100, 0) == 1 &&
-                  core_events_since(from, event, 600) <= 302 + (uint64_t)landed,
+                  traced(from, "around", 6000 + ns, 0) == 1 && in_order(from) &&
+                  core_events_since(from, event, 600) <= 303 + (uint64_t)landed,
               "jump after instruction %ld: %d of 300 after it, %d of %d in the handler, %d in all", k,
               traced(from, "after", 20, 0), traced(from, "handler", 10, 0), landed,
               (int)core_events_since(from, event, 600));
@@ -378,6 +403,29 @@ static void jump(void)
     jumps = 0;
     CHECK(k > 20 && k < MOST, "jump: %ld instructions", k);
     printf("jump: after each of %ld instructions\n", k);
+}
+
+/* A handler that reads the trace, as one does that ends the program: what it has done so far is there,
+ * and what it interrupts, once and at the latest when it has gone on.                             */
+static void reading(void)
+{
+    long k;
+
+    reads = 1;
+    for (k = 0; k < MOST; k++) {
+        began = ++now_ns;
+        end(k);
+        CHECK(!landed || in_it == 1, "read after instruction %ld: %d of 1 in the handler", k, in_it);
+        CHECK(traced(began, "end", 100, 0) == 1 && traced(began, "handler", 10, 0) == landed &&
+                  core_events_since(began, event, 600) == 1 + (size_t)landed,
+              "read after instruction %ld: traced %d of 1, and %d of %d in the handler", k,
+              traced(began, "end", 100, 0), traced(began, "handler", 10, 0), landed);
+        if (!landed)
+            break;
+    }
+    reads = 0;
+    CHECK(k > 20 && k < MOST, "reading: %ld instructions", k);
+    printf("read in the handler: after each of %ld instructions\n", k);
 }
 
 /* A number with a new name, where the table of cells is full and a larger one takes its place: after each of
@@ -433,8 +481,10 @@ int main(void)
     counters();
     pairs(0);
     pairs(1);
+    reading();
+    jump(number, 0);
     tables();
-    jump();
+    jump(end, 100);
     return check_done();
 }
 #endif
