@@ -120,6 +120,7 @@ typedef struct perf_auto_object_ {
     uint64_t                  text_bytes;
     uint32_t                 *at;       /* [mask + 1], by address: number of a symbol; 0: free    */
     uint64_t                  mask;
+    uint32_t                  pinned;   /* 1: it stays loaded                                     */
 } perf_auto_object_;
 
 typedef struct perf_auto_where_ {       /* what is looked for, and what was found                 */
@@ -279,8 +280,7 @@ PERF_COLD_FN_ void perf_auto_index_(perf_auto_object_ *o)
 }
 
 /* Reads the symbols of an object, and adds it to the list.  NULL: no memory.  Two threads that do
- * it at once add it twice, which harms nobody.  From then on it stays loaded: where it was, another
- * object would get its names.                                                                    */
+ * it at once add it twice, which harms nobody.                                                   */
 PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_read_(const perf_auto_object_ *found)
 {
     perf_auto_object_ *o = PERF_CAST_(perf_auto_object_ *, perf_pages_(sizeof *o, 0));
@@ -288,8 +288,6 @@ PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_read_(const perf_auto_object_ 
     if (!o)
         return PERF_NULL_;
     *o = *found;
-    if (perf_dlopen_ && *o->path && PERF_LIBC_(strcmp)(o->path, PERF_AUTO_PROGRAM_))
-        (void)perf_dlopen_(o->path, 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
     perf_auto_map_file_(o);
     if (o->file) {
         perf_auto_table_(o, PERF_ELF_SYMBOLS_);
@@ -304,7 +302,18 @@ PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_read_(const perf_auto_object_ 
     return o;
 }
 
-/* The object of an address; NULL: none, or no memory.  Takes the loader's lock. */
+/* An object in which the main thread names a function stays loaded: where it was, another one would
+ * get its names.  Not in other threads: a constructor, with the loader's lock, may wait for one. */
+PERF_COLD_FN_ void perf_auto_pin_(perf_auto_object_ *o)
+{
+    if (PERF_GET_(&o->pinned) || perf_thread_id_() != perf_process_id_())
+        return;
+    PERF_SET_(&o->pinned, 1u);
+    if (perf_dlopen_ && *o->path && PERF_LIBC_(strcmp)(o->path, PERF_AUTO_PROGRAM_))
+        (void)perf_dlopen_(o->path, 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
+}
+
+/* The object of an address; NULL: none, or no memory.  The loader is asked. */
 PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_of_(uint64_t address)
 {
     perf_auto_object_ *o = PERF_ACQ_(&perf_auto_objects_);
@@ -312,11 +321,14 @@ PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_of_(uint64_t address)
 
     while (o && (address < o->first || address >= o->last))
         o = o->next;
-    if (o)
-        return o;
     w.address = address;
-    (void)perf_auto_walk_(perf_auto_visit_, &w);
-    return w.found.last ? perf_auto_object_read_(&w.found) : PERF_NULL_;
+    if (!o)
+        (void)perf_auto_walk_(perf_auto_visit_, &w);
+    if (w.found.last)
+        o = perf_auto_object_read_(&w.found);
+    if (o)
+        perf_auto_pin_(o);
+    return o;
 }
 
 /* The source file of a static function: the last symbol of that kind before it. */

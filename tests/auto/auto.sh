@@ -200,6 +200,32 @@ same 'closed objects' <<'END'
 2 first
 END
 
+# A library's constructor waits for a thread, in which the first function of that library is called.
+cat >waits.c <<'C'
+#include <pthread.h>
+static void *thread(void *unused)
+{
+    return unused;
+}
+__attribute__((__constructor__, __no_instrument_function__)) static void begin(void)
+{
+    pthread_t of;
+    if (!pthread_create(&of, 0, thread, 0))
+        pthread_join(of, 0);
+}
+void run(void);
+void run(void)
+{
+}
+C
+# shellcheck disable=SC2086
+try waits.so "$compiler" -O1 $flags -shared -fPIC waits.c -o waits.so -pthread
+report thread,run timeout 30 ./opens ./waits.so
+same 'a thread of a constructor' <<'END'
+1 run
+1 thread
+END
+
 # Two files with the header, one with PERF_DISABLE: they link, and the first serves.
 # shellcheck disable=SC2086
 {
