@@ -1537,13 +1537,14 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
  * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
 PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    perf_spent_ now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
-    double      ns = PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home);
-    double      wall = PERF_CAST_(double, now.ns - last.ns);
-    double      away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
+    perf_spent_    now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
+    const uint64_t calls = PERF_GET_(&c->count);        /* 0: it was lost                         */
+    double         ns = PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home);
+    double         wall = PERF_CAST_(double, now.ns - last.ns);
+    double         away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
 
     t->looked = now;
-    if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
+    if (away > 1.25 * ns || (calls && d / 8 < (c->sum - d) / calls))
         if (wall > ns)
             away -= wall - ns;
     if (away > ns)

@@ -40,6 +40,7 @@ static volatile uint64_t began;         /* when the mark did                    
 static volatile int   reads, in_it;     /* 1: it reads the trace, and found so many of its scopes   */
 static volatile int   stepping, landed, traps;
 static const char *volatile same;       /* the handler calls this name, if any                     */
+static volatile uint64_t handler_ns = 10;
 static volatile uint64_t same_ns;       /* ... for so long; 0: it empties all                      */
 static sigjmp_buf     away;
 static core_recorder *volatile waiting;        /* does not count before this one's table changes  */
@@ -60,7 +61,7 @@ static void call(const char *name, uint64_t ns)
 static void from_handler(void)
 {
     if (!same)
-        call("handler", 10);
+        call("handler", handler_ns);
     else if (same_ns)
         call(same, same_ns);
     else
@@ -255,6 +256,38 @@ static void moves(const char *what, uint64_t ns)
             break;
     }
     CHECK(k > 500 && k < MOST, "%s: %ld instructions", what, k);
+}
+
+/* The first call of a handler since a reset, a long one: counted, or lost as counters move.         */
+static void long_ones(void)
+{
+    uint64_t   calls, buckets, lost = 0;
+    perf_scope s;
+    char       name[40];
+    long       k;
+    int        i;
+
+    for (k = 0; k < MOST; k += 1 + k / 20) {
+        perf_reset();
+        snprintf(name, sizeof name, "long %ld", k);
+        for (i = 0; i < 4; i++)
+            call(name, 100);
+        s = perf_scope_begin(name);
+        now_ns += 100;
+        handler_ns = 1 << 22;
+        step_begin(k);
+        perf_scope_end(&s);
+        step_end();
+        handler_ns = 10;
+        calls = core_calls("handler", &buckets);
+        CHECK(calls == buckets && calls + core_uncounted() == (uint64_t)landed,
+              "long, instruction %ld: %d calls, %d in buckets, %d lost", k, (int)calls, (int)buckets,
+              (int)core_uncounted());
+        lost += core_uncounted();
+        if (!landed)
+            break;
+    }
+    CHECK(lost && k < MOST, "long: %ld instructions, %d lost", k, (int)lost);
 }
 
 /* A handler calls what ends a recursive call, for a shorter time than any before.  The outer call lasts longer
@@ -477,6 +510,7 @@ int main(void)
     everywhere("grow", grow, 1);
     moves("move", 100);
     moves("empty", 0);
+    long_ones();
     extremes();
     counters();
     pairs(0);
