@@ -125,10 +125,11 @@ def reported(c):
         _, out, _ = c.run("run", *how, "--unit", unit, "--pairs", "1", "--json", "-", "--", "printf", text, "--",
                           "printf", text)
         return json.loads(out)["benchmarks"][0]["rules"][0]["before"] if out else None
-    for text, how, want in (("1 2 3\\n", "--reported", 3), ("12.5ms", "--reported", 12.5),
+    # --unit ns: a number without a unit has this one, others are brought to it.
+    for text, how, want in (("1 2 3\\n", "--reported", 3), ("12.5ms", "--reported", 12.5e6),
                             ("v2 9 x86_64", "--reported", 9), ("a=4 b=5 a=6 b=7", "--reported=a=", 6),
-                            ("1e3", "--reported", 1000), (".25 s", "--reported", 0.25), ("of file.5", "--reported", 5),
-                            ("mean 4.5 s, max 9 s", "--reported=mean", 4.5)):
+                            ("1e3", "--reported", 1000), (".25 s", "--reported", 0.25e9), ("of file.5", "--reported", 5),
+                            ("mean 4.5 s, max 9 s", "--reported=mean", 4.5e9)):
         got = value(text, how)
         c.check(got == want, f"'{text}' {how}: {got}, not {want}")
     c.check(value("2.5", "--reported", unit="s") in (2.5, 2.5e9), "unit")
