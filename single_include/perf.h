@@ -11336,7 +11336,7 @@ PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
     const perf_buckets_ *b = c->buckets;
     uint64_t             low, high;
 
-    if (c->held || c->again_open)
+    if (c->held || c->again_open || !b->room)
         return;
     low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
     high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
