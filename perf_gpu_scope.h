@@ -243,20 +243,21 @@ PERF_END_DECLS
 /* >>c++ --------------------------------------------------------------------------------------- */
 
 #if defined(__cplusplus)
-struct perf_gpu_guard_ {
+#define PERF_GPU_GUARD_ PERF_CAT_(perf_gpu_guard_, PERF_VERSION)
+struct PERF_GPU_GUARD_ {
     perf_gpu_slot_ *const slot;
-    explicit perf_gpu_guard_(perf_gpu_slot_ *s) : slot(s)
+    explicit PERF_GPU_GUARD_(perf_gpu_slot_ *s) : slot(s)
     {
     }
-    perf_gpu_guard_(const perf_gpu_guard_ &) = delete;
-    perf_gpu_guard_ &operator=(const perf_gpu_guard_ &) = delete;
-    ~perf_gpu_guard_()
+    PERF_GPU_GUARD_(const PERF_GPU_GUARD_ &) = delete;
+    PERF_GPU_GUARD_ &operator=(const PERF_GPU_GUARD_ &) = delete;
+    ~PERF_GPU_GUARD_()
     {
         if (slot)
             perf_gpu_end_(slot);
     }
 };
-#define PERF_GPU_OPEN_(open, slot) const perf_gpu_guard_ open(slot)
+#define PERF_GPU_OPEN_(open, slot) const PERF_GPU_GUARD_ open(slot)
 #else
 PERF_INLINE_FN_ void perf_gpu_guard_(perf_gpu_slot_ *const *open)
 {

@@ -186,7 +186,8 @@ enum {                          /* what a mark is                               
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
 #if defined(__cplusplus)
-#define PERF_OPEN_(open, span) const perf_guard_ open(span)
+#define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
+#define PERF_OPEN_(open, span) const PERF_GUARD_ open(span)
 #else
 #define PERF_OPEN_(open, span)                                                                    \
     perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
@@ -442,14 +443,14 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
 }
 
 #if defined(__cplusplus)
-struct perf_guard_ {
+struct PERF_GUARD_ {
     perf_span_ *const span;
-    PERF_OURS_ explicit perf_guard_(perf_span_ *s) : span(s)
+    PERF_OURS_ explicit PERF_GUARD_(perf_span_ *s) : span(s)
     {
     }
-    perf_guard_(const perf_guard_ &) = delete;
-    perf_guard_ &operator=(const perf_guard_ &) = delete;
-    PERF_OURS_ ~perf_guard_()
+    PERF_GUARD_(const PERF_GUARD_ &) = delete;
+    PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
+    PERF_OURS_ ~PERF_GUARD_()
     {
         if (span)
             perf_end_(span);
@@ -633,11 +634,11 @@ PERF_END_DECLS
 
 #ifdef __cplusplus
 /* >>c++: the linker merges members that a compiler leaves out of line, even of files with and
- * without PERF_DISABLE: so each mode has names of its own.                                       */
+ * without PERF_DISABLE, or of two releases: so each has names of its own.                        */
 #if PERF_DISABLE
-#define PERF_MODE_ off_
+#define PERF_MODE_ PERF_CAT_(off_, PERF_VERSION)
 #else
-#define PERF_MODE_ on_
+#define PERF_MODE_ PERF_CAT_(on_, PERF_VERSION)
 #endif
 namespace perf {
 inline namespace PERF_MODE_ {

@@ -48,6 +48,9 @@ try other.so gcc -O1 -fPIC -shared -Iother -DNAME='"in other"' "$here/module.c" 
 try other.o gcc -O1 -fPIC -c -Iother -Drun=run2 -Dseen=seen2 -Dloops=loops2 -DNAME='"in other"' "$here/module.c" -o other.o
 try both.so gcc -O1 -fPIC -shared -I"$root" -DNAME='"in a"' "$here/module.c" other.o -o both.so
 try 'two releases' ./closed releases
+try other.o g++ -x c++ -O0 -fPIC -c -Iother -Drun=run2 -Dseen=seen2 -Dloops=loops2 -DNAME='"in other"' "$here/module.c" -o other.o
+try both.so g++ -O0 -fPIC -shared -I"$root" -DNAME='"in a"' -x c++ "$here/module.c" -x none other.o -o both.so
+try 'two releases in C++' ./closed releases
 module a gcc '-O2 -DOWN_CLOCK'
 module b clang '-O2 -DOWN_CLOCK'
 try "clock of a closed module" ./closed clock
