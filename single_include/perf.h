@@ -4257,7 +4257,9 @@ PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t n)
 }
 
 /* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
- * never come back (siglongjmp): 256 entries later his room is given up; n 0: now.                */
+ * never come back (siglongjmp): a sixteenth of the ring later, 4,096 entries, his room is given up;
+ * n 0: now.  If he comes back then, his entry is lost: more than 256 signals, one each 20 us, have
+ * come in a row where the machine was slow for a moment.                                         */
 PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
 {
     const uint64_t at = perf_ring_take_(t, n);
@@ -4269,7 +4271,7 @@ PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, 
     head = PERF_GET_(&t->ring_head);
     if (n && head == at)
         perf_ring_publish_(t);
-    else if (!n || t->ring_next - head > 256 * sizeof *e)
+    else if (!n || t->ring_next - head > t->ring_mask / 16)
         perf_ring_settle_(t);
 }
 
