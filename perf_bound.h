@@ -125,27 +125,28 @@ typedef struct perf_host_time_ {        /* of the main thread's scopes themselve
 /* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
 PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
 {
-    perf_recorder_ *t, *main = PERF_NULL_;
-    perf_cell_     *first, *c;
-    uint32_t        i;
+    perf_recorder_ *t;
+    perf_visit_     main = PERF_ZERO;
+    uint64_t        self = 0;                   /* of all cells of a name                         */
+    int             i;
 
     PERF_LIBC_(memset)(m, 0, sizeof *m);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
-            main = t;
-    for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
-        perf_name_   *name = PERF_ACQ_(&r->names)[i];
-        perf_bound_by by = perf_kind_bound_(name->kind, name->site.name);
-        uint64_t      self = 0;
-        if (!PERF_KIND_HOST_(name->kind))
+        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main.recorder))
+            main.recorder = t;
+    while (main.recorder && perf_visit_next_(&main)) {
+        const char   *name = main.name->site.name;
+        perf_bound_by by = perf_kind_bound_(main.name->kind, name);
+        if (!PERF_KIND_HOST_(main.name->kind))
             continue;
-        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
-            self += perf_cell_ticks_(c).self;
-        m->all += self;
-        m->self[by] += self;
+        if (main.cell == main.first)
+            self = 0;
+        self += main.ticks.self;
+        m->all += main.ticks.self;
+        m->self[by] += main.ticks.self;
         if (by == PERF_BY_DATA && self > m->most) {
             m->most = self;
-            m->where = name->site.name;
+            m->where = name;
         }
     }
     for (i = 0; i < PERF_BY_ALL_ && m->all; i++)

@@ -69,26 +69,6 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     size_t          calls, room;
 } perf_look_;
 
-/* `best`, or the thread's cell that repeats and has more time; of equal ones the outer. */
-PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t, perf_cell_ *best)
-{
-    perf_cell_ *first, *c;
-    uint32_t    id;
-
-    for (id = 1; id < PERF_ACQ_(&r->count); id++) {
-        first = PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_SCOPE_ ? perf_kin_(t, id)
-                                                 : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-        for (c = first; c; c = perf_kin_next_(c, first)) {
-            const uint64_t total = perf_cell_ticks_(c).total;
-            const uint64_t most = best ? perf_cell_ticks_(best).total : 0;
-            if (PERF_GET_(&c->count) >= PERF_UNIT_CALLS_ &&
-                (total > most || (best && total == most && c->depth < best->depth)))
-                best = c;
-        }
-    }
-    return best;
-}
-
 /* Looks at what Linux says of a thread that has the unit.  Whatever may have happened outside of
  * the unit is taken off, so that what is left is a lower bound.                                  */
 PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
@@ -157,32 +137,31 @@ PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *k, perf_diagnosis *d)
 /* The threads that have the unit, and what devices did meanwhile; *device and *copies in ns. */
 PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *copies)
 {
-    perf_registry_ *r = k->registry;
+    const uint32_t  depth = k->tree->node[k->unit].depth;
     perf_recorder_ *t;
-    perf_cell_     *first, *c, *up;
-    uint32_t        id;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+    for (t = PERF_ACQ_(&k->registry->recorders); t; t = t->next) {
+        perf_visit_ v = PERF_ZERO;
         double      total = 0, waits = 0;
-        for (id = 1; id < PERF_ACQ_(&r->count); id++) {
-            uint32_t kind = PERF_ACQ_(&r->names)[id]->kind;
-            for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first)) {
-                double ns = PERF_CAST_(double, PERF_GET_(&c->sum)) * k->tick;
-                if (kind == PERF_KIND_DEVICE_)
-                    *device += ns;
-                else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
-                    *copies += ns;
-                if (!PERF_KIND_HOST_(kind))
-                    continue;
-                for (up = c; up->depth > k->tree->node[k->unit].depth; up = up->parent) {
-                }
-                if (perf_tree_path_(k->tree, up) != k->unit)
-                    continue;
-                if (up == c)
-                    total += PERF_CAST_(double, perf_cell_ticks_(c).total) * k->tick;
-                if (kind != PERF_KIND_SCOPE_)
-                    waits += PERF_CAST_(double, perf_cell_ticks_(c).self) * k->tick;
-            }
+        v.recorder = t;
+        while (perf_visit_next_(&v)) {
+            const uint32_t    kind = v.name->kind;
+            const double      ns = PERF_CAST_(double, PERF_GET_(&v.cell->sum)) * k->tick;
+            const perf_cell_ *up = v.cell;
+            if (kind == PERF_KIND_DEVICE_)
+                *device += ns;
+            else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
+                *copies += ns;
+            if (!PERF_KIND_HOST_(kind))
+                continue;
+            while (up->depth > depth)
+                up = up->parent;
+            if (perf_tree_path_(k->tree, up) != k->unit)
+                continue;
+            if (up == v.cell)
+                total += PERF_CAST_(double, v.ticks.total) * k->tick;
+            if (kind != PERF_KIND_SCOPE_)
+                waits += PERF_CAST_(double, v.ticks.self) * k->tick;
         }
         if (total > 0)
             perf_look_thread_(k, t, total, waits);
@@ -433,15 +412,30 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     perf_look_verify_(k->registry, d);
 }
 
+/* Is it a scope that repeats, with more time than the best so far, or as much and further out? */
+PERF_COLD_FN_ int perf_unit_is_(const perf_visit_ *v, const perf_visit_ *best)
+{
+    if (v->name->kind != PERF_KIND_SCOPE_ || PERF_GET_(&v->cell->count) < PERF_UNIT_CALLS_)
+        return 0;
+    if (v->ticks.total != best->ticks.total)
+        return v->ticks.total > best->ticks.total;
+    return best->cell && v->cell->depth < best->cell->depth;
+}
+
 /* The scope that repeats and has most time; NULL: none was called PERF_UNIT_CALLS_ times. */
 PERF_COLD_FN_ perf_cell_ *perf_look_unit_(perf_registry_ *r)
 {
     perf_recorder_ *t;
-    perf_cell_     *unit = PERF_NULL_;
+    perf_visit_     best = PERF_ZERO;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        unit = perf_unit_of_(r, t, unit);
-    return unit;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_visit_ v = PERF_ZERO;
+        v.recorder = t;
+        while (perf_visit_next_(&v))
+            if (perf_unit_is_(&v, &best))
+                best = v;
+    }
+    return best.cell;
 }
 
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d)

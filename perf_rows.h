@@ -19,7 +19,7 @@ PERF_BEGIN_DECLS
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_  a kind in words
- *   perf_kin_, perf_kin_next_, perf_ticks_, perf_cell_ticks_  a name's cells; their time         */
+ *   perf_visit_, perf_visit_next_  a walk over the cells of a thread, each with its time         */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -84,6 +84,31 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     if (c == first)
         return PERF_NULL_;
     return c;
+}
+
+typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
+    perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
+    const perf_name_ *name;
+    perf_cell_       *cell, *first;             /* first: of that name                            */
+    perf_ticks_       ticks;                    /* of the cell                                    */
+    uint32_t          id;                       /* of the name                                    */
+} perf_visit_;
+
+/* Goes to the next cell; 0: there is none. */
+PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
+{
+    perf_registry_ *r = v->recorder->home;
+
+    if (v->cell)
+        v->cell = perf_kin_next_(v->cell, v->first);
+    while (!v->cell) {
+        if (++v->id >= PERF_ACQ_(&r->count))
+            return 0;
+        v->cell = v->first = perf_kin_(v->recorder, v->id);
+    }
+    v->name = PERF_ACQ_(&r->names)[v->id];
+    v->ticks = perf_cell_ticks_(v->cell);
+    return 1;
 }
 
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)

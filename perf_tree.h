@@ -104,19 +104,18 @@ PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
     return node;
 }
 
-PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
+PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, const perf_visit_ *v)
 {
-    const uint64_t    calls = PERF_GET_(&c->count);
-    const perf_ticks_ ticks = perf_cell_ticks_(c);
-    uint32_t          node = calls ? perf_tree_path_(tree, c) : 0;
+    const uint64_t calls = PERF_GET_(&v->cell->count);
+    uint32_t       node = calls ? perf_tree_path_(tree, v->cell) : 0;
 
     if (!node)
         return;
     tree->node[node].calls += calls;
-    tree->node[node].self += ticks.self;
+    tree->node[node].self += v->ticks.self;
     tree->calls += calls;
-    if (c->depth <= PERF_TREE_DEPTH_)           /* else its time is in that total already         */
-        tree->node[node].total += ticks.total;
+    if (v->cell->depth <= PERF_TREE_DEPTH_)     /* else its time is in that total already         */
+        tree->node[node].total += v->ticks.total;
 }
 
 /* The order of a walk from the root, largest child first; the newest of equal ones. */
@@ -170,9 +169,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
-    perf_cell_     *c, *first;
     perf_node_     *n, *up;
-    uint32_t        id;
 
     if (tree)
         PERF_LIBC_(memset)(tree, 0, sizeof *tree);
@@ -183,11 +180,13 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     tree->registry = r;
     PERF_LIBC_(memset)(tree->node, 0, sizeof *tree->node);
     tree->count = 1;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        for (id = 1; id < PERF_ACQ_(&r->count); id++)
-            if (PERF_KIND_HOST_(PERF_ACQ_(&r->names)[id]->kind))
-                for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-                    perf_tree_cell_(tree, c);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_visit_ v = PERF_ZERO;
+        v.recorder = t;
+        while (perf_visit_next_(&v))
+            if (PERF_KIND_HOST_(v.name->kind))
+                perf_tree_cell_(tree, &v);
+    }
     for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
         n->size += n->self;
         if (n->total < n->size)                 /* it is still open, or was never ended           */

@@ -12406,7 +12406,7 @@ PERF_BEGIN_DECLS
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_  a kind in words
- *   perf_kin_, perf_kin_next_, perf_ticks_, perf_cell_ticks_  a name's cells; their time         */
+ *   perf_visit_, perf_visit_next_  a walk over the cells of a thread, each with its time         */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -12471,6 +12471,31 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     if (c == first)
         return PERF_NULL_;
     return c;
+}
+
+typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
+    perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
+    const perf_name_ *name;
+    perf_cell_       *cell, *first;             /* first: of that name                            */
+    perf_ticks_       ticks;                    /* of the cell                                    */
+    uint32_t          id;                       /* of the name                                    */
+} perf_visit_;
+
+/* Goes to the next cell; 0: there is none. */
+PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
+{
+    perf_registry_ *r = v->recorder->home;
+
+    if (v->cell)
+        v->cell = perf_kin_next_(v->cell, v->first);
+    while (!v->cell) {
+        if (++v->id >= PERF_ACQ_(&r->count))
+            return 0;
+        v->cell = v->first = perf_kin_(v->recorder, v->id);
+    }
+    v->name = PERF_ACQ_(&r->names)[v->id];
+    v->ticks = perf_cell_ticks_(v->cell);
+    return 1;
 }
 
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
@@ -12816,27 +12841,28 @@ typedef struct perf_host_time_ {        /* of the main thread's scopes themselve
 /* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
 PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
 {
-    perf_recorder_ *t, *main = PERF_NULL_;
-    perf_cell_     *first, *c;
-    uint32_t        i;
+    perf_recorder_ *t;
+    perf_visit_     main = PERF_ZERO;
+    uint64_t        self = 0;                   /* of all cells of a name                         */
+    int             i;
 
     PERF_LIBC_(memset)(m, 0, sizeof *m);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
-            main = t;
-    for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
-        perf_name_   *name = PERF_ACQ_(&r->names)[i];
-        perf_bound_by by = perf_kind_bound_(name->kind, name->site.name);
-        uint64_t      self = 0;
-        if (!PERF_KIND_HOST_(name->kind))
+        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main.recorder))
+            main.recorder = t;
+    while (main.recorder && perf_visit_next_(&main)) {
+        const char   *name = main.name->site.name;
+        perf_bound_by by = perf_kind_bound_(main.name->kind, name);
+        if (!PERF_KIND_HOST_(main.name->kind))
             continue;
-        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
-            self += perf_cell_ticks_(c).self;
-        m->all += self;
-        m->self[by] += self;
+        if (main.cell == main.first)
+            self = 0;
+        self += main.ticks.self;
+        m->all += main.ticks.self;
+        m->self[by] += main.ticks.self;
         if (by == PERF_BY_DATA && self > m->most) {
             m->most = self;
-            m->where = name->site.name;
+            m->where = name;
         }
     }
     for (i = 0; i < PERF_BY_ALL_ && m->all; i++)
@@ -14171,19 +14197,18 @@ PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
     return node;
 }
 
-PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
+PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, const perf_visit_ *v)
 {
-    const uint64_t    calls = PERF_GET_(&c->count);
-    const perf_ticks_ ticks = perf_cell_ticks_(c);
-    uint32_t          node = calls ? perf_tree_path_(tree, c) : 0;
+    const uint64_t calls = PERF_GET_(&v->cell->count);
+    uint32_t       node = calls ? perf_tree_path_(tree, v->cell) : 0;
 
     if (!node)
         return;
     tree->node[node].calls += calls;
-    tree->node[node].self += ticks.self;
+    tree->node[node].self += v->ticks.self;
     tree->calls += calls;
-    if (c->depth <= PERF_TREE_DEPTH_)           /* else its time is in that total already         */
-        tree->node[node].total += ticks.total;
+    if (v->cell->depth <= PERF_TREE_DEPTH_)     /* else its time is in that total already         */
+        tree->node[node].total += v->ticks.total;
 }
 
 /* The order of a walk from the root, largest child first; the newest of equal ones. */
@@ -14237,9 +14262,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
-    perf_cell_     *c, *first;
     perf_node_     *n, *up;
-    uint32_t        id;
 
     if (tree)
         PERF_LIBC_(memset)(tree, 0, sizeof *tree);
@@ -14250,11 +14273,13 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     tree->registry = r;
     PERF_LIBC_(memset)(tree->node, 0, sizeof *tree->node);
     tree->count = 1;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        for (id = 1; id < PERF_ACQ_(&r->count); id++)
-            if (PERF_KIND_HOST_(PERF_ACQ_(&r->names)[id]->kind))
-                for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-                    perf_tree_cell_(tree, c);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_visit_ v = PERF_ZERO;
+        v.recorder = t;
+        while (perf_visit_next_(&v))
+            if (PERF_KIND_HOST_(v.name->kind))
+                perf_tree_cell_(tree, &v);
+    }
     for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
         n->size += n->self;
         if (n->total < n->size)                 /* it is still open, or was never ended           */
@@ -27578,26 +27603,6 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     size_t          calls, room;
 } perf_look_;
 
-/* `best`, or the thread's cell that repeats and has more time; of equal ones the outer. */
-PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t, perf_cell_ *best)
-{
-    perf_cell_ *first, *c;
-    uint32_t    id;
-
-    for (id = 1; id < PERF_ACQ_(&r->count); id++) {
-        first = PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_SCOPE_ ? perf_kin_(t, id)
-                                                 : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-        for (c = first; c; c = perf_kin_next_(c, first)) {
-            const uint64_t total = perf_cell_ticks_(c).total;
-            const uint64_t most = best ? perf_cell_ticks_(best).total : 0;
-            if (PERF_GET_(&c->count) >= PERF_UNIT_CALLS_ &&
-                (total > most || (best && total == most && c->depth < best->depth)))
-                best = c;
-        }
-    }
-    return best;
-}
-
 /* Looks at what Linux says of a thread that has the unit.  Whatever may have happened outside of
  * the unit is taken off, so that what is left is a lower bound.                                  */
 PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
@@ -27666,32 +27671,31 @@ PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *k, perf_diagnosis *d)
 /* The threads that have the unit, and what devices did meanwhile; *device and *copies in ns. */
 PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *copies)
 {
-    perf_registry_ *r = k->registry;
+    const uint32_t  depth = k->tree->node[k->unit].depth;
     perf_recorder_ *t;
-    perf_cell_     *first, *c, *up;
-    uint32_t        id;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+    for (t = PERF_ACQ_(&k->registry->recorders); t; t = t->next) {
+        perf_visit_ v = PERF_ZERO;
         double      total = 0, waits = 0;
-        for (id = 1; id < PERF_ACQ_(&r->count); id++) {
-            uint32_t kind = PERF_ACQ_(&r->names)[id]->kind;
-            for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first)) {
-                double ns = PERF_CAST_(double, PERF_GET_(&c->sum)) * k->tick;
-                if (kind == PERF_KIND_DEVICE_)
-                    *device += ns;
-                else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
-                    *copies += ns;
-                if (!PERF_KIND_HOST_(kind))
-                    continue;
-                for (up = c; up->depth > k->tree->node[k->unit].depth; up = up->parent) {
-                }
-                if (perf_tree_path_(k->tree, up) != k->unit)
-                    continue;
-                if (up == c)
-                    total += PERF_CAST_(double, perf_cell_ticks_(c).total) * k->tick;
-                if (kind != PERF_KIND_SCOPE_)
-                    waits += PERF_CAST_(double, perf_cell_ticks_(c).self) * k->tick;
-            }
+        v.recorder = t;
+        while (perf_visit_next_(&v)) {
+            const uint32_t    kind = v.name->kind;
+            const double      ns = PERF_CAST_(double, PERF_GET_(&v.cell->sum)) * k->tick;
+            const perf_cell_ *up = v.cell;
+            if (kind == PERF_KIND_DEVICE_)
+                *device += ns;
+            else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
+                *copies += ns;
+            if (!PERF_KIND_HOST_(kind))
+                continue;
+            while (up->depth > depth)
+                up = up->parent;
+            if (perf_tree_path_(k->tree, up) != k->unit)
+                continue;
+            if (up == v.cell)
+                total += PERF_CAST_(double, v.ticks.total) * k->tick;
+            if (kind != PERF_KIND_SCOPE_)
+                waits += PERF_CAST_(double, v.ticks.self) * k->tick;
         }
         if (total > 0)
             perf_look_thread_(k, t, total, waits);
@@ -27942,15 +27946,30 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     perf_look_verify_(k->registry, d);
 }
 
+/* Is it a scope that repeats, with more time than the best so far, or as much and further out? */
+PERF_COLD_FN_ int perf_unit_is_(const perf_visit_ *v, const perf_visit_ *best)
+{
+    if (v->name->kind != PERF_KIND_SCOPE_ || PERF_GET_(&v->cell->count) < PERF_UNIT_CALLS_)
+        return 0;
+    if (v->ticks.total != best->ticks.total)
+        return v->ticks.total > best->ticks.total;
+    return best->cell && v->cell->depth < best->cell->depth;
+}
+
 /* The scope that repeats and has most time; NULL: none was called PERF_UNIT_CALLS_ times. */
 PERF_COLD_FN_ perf_cell_ *perf_look_unit_(perf_registry_ *r)
 {
     perf_recorder_ *t;
-    perf_cell_     *unit = PERF_NULL_;
+    perf_visit_     best = PERF_ZERO;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        unit = perf_unit_of_(r, t, unit);
-    return unit;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_visit_ v = PERF_ZERO;
+        v.recorder = t;
+        while (perf_visit_next_(&v))
+            if (perf_unit_is_(&v, &best))
+                best = v;
+    }
+    return best.cell;
 }
 
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
