@@ -1,7 +1,9 @@
 /* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
  *
- *     static const perf_activity_from_ from = {"CUPTI", 0, sizeof(my_calls), my_begin};
- *     status = perf_activity_start_(&from, NULL);
+ *     static const perf_activity_from_ from = {"CUPTI", "PERF_CUPTI", 1, 0, sizeof(my_calls),
+ *                                              my_begin};
+ *     status = perf_activity_start_(&from, NULL);     // on each launch perf_activity_launch_(),
+ *                                                     // for each record perf_activity_add_()
  *
  * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
  * report by its own name and stands in the trace; a table says in which scope it was launched, and
@@ -16,14 +18,11 @@
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_activity_, perf_activity_from_, perf_activity_work_    what is kept; a source; one record
- *   PERF_ACTIVITY_*_                                            what a record tells of
- *   perf_activity_start_, perf_activity_asked_                  starts a source, or as asked
- *   perf_activity_seen_                                         what is kept, NULL: nothing
- *   perf_activity_launched_, perf_activity_returned_            a launch begins, has returned
- *   perf_activity_name_of_                                      the id of a kernel's name
- *   perf_activity_book_                                         takes one record, under its lock
- *   perf_activity_says_                                         why a source does not run        */
+ *   perf_activity_, perf_activity_from_, perf_activity_why_  what is kept; a source; its refusal
+ *   perf_activity_start_, perf_activity_asked_  starts a source; where the environment asks for it
+ *   perf_activity_launch_                       a launch begins, or has returned
+ *   perf_activity_work_, PERF_ACTIVITY_*_       one record, and what it tells of
+ *   perf_activity_add_                          takes one record, under the lock                 */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -42,11 +41,11 @@ PERF_BEGIN_DECLS
 #define PERF_ACTIVITY_SPANS_    256u
 #define PERF_ACTIVITY_SOURCES_  2       /* 0: CUPTI, 1: rocprofiler                               */
 
-typedef struct perf_activity_launch_ {  /* one call of the API, written by its thread             */
+typedef struct perf_activity_launched_ {    /* one call of the API, written by its thread         */
     uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
     uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
     uint64_t ns;                        /* the moment of `begin`, on the profiler's clock         */
-} perf_activity_launch_;
+} perf_activity_launched_;
 
 typedef struct perf_activity_name_ {
     const char *text;                   /* the profiler's; only compared                          */
@@ -105,9 +104,9 @@ typedef struct perf_activity_ {
     perf_activity_row_    row[PERF_ACTIVITY_ROWS_];
     perf_activity_track_  track[PERF_ACTIVITY_TRACKS_];
     perf_activity_device_ device[PERF_ACTIVITY_DEVICES_];
-    perf_activity_launch_ newest;       /* the newest pair of both clocks                         */
+    perf_activity_launched_ newest;     /* the newest pair of both clocks                         */
     char                  said[240];    /* why it does not run; "": nobody asked, or it does      */
-    perf_activity_launch_ launch[PERF_ACTIVITY_LAUNCHES_];
+    perf_activity_launched_ launch[PERF_ACTIVITY_LAUNCHES_];
 } perf_activity_;
 
 /* What a record tells of; up to PERF_ACTIVITY_PEER_: directions of copies, as CUPTI counts them. */
@@ -128,6 +127,7 @@ enum {
 typedef struct perf_activity_work_ {
     uint64_t start, end, bytes;         /* ns                                                     */
     uint32_t device, stream, correlation, what;     /* what: PERF_ACTIVITY_                       */
+    const char *text;                   /* a kernel's name, where `name` is 0                     */
     uint32_t name, scope;               /* ids                                                    */
     uint64_t at, waited, took;          /* ticks on the host; ns; ticks                           */
     int      placed;
@@ -145,15 +145,22 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 
 /* ---- launches ---- */
 
-/* The calling thread launches something whose record will have that id: notes scope and time. */
-PERF_COLD_FN_ void perf_activity_launched_(perf_activity_ *g, uint32_t correlation)
+/* The calling thread launches something whose record will have that id.  returned 0: it begins, and
+ * scope and time are noted; 1: how long that call took. */
+PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *g, uint32_t correlation, int returned)
 {
-    perf_activity_launch_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
-    const uint64_t         key = PERF_CAST_(uint64_t, correlation) << 32;
-    perf_registry_        *r = perf_registry_get_();
-    perf_recorder_        *t = r ? perf_recorder_get_() : PERF_NULL_;
-    uint64_t               now = 0;
+    perf_activity_launched_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
+    const uint64_t           key = PERF_CAST_(uint64_t, correlation) << 32;
+    perf_registry_          *r = perf_registry_get_();
+    perf_recorder_          *t;
+    uint64_t                 now = 0;
 
+    if (returned) {
+        if (r && PERF_GET_(&launch->key) >> 32 == correlation)
+            PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
+        return;
+    }
+    t = r ? perf_recorder_get_() : PERF_NULL_;
     if (!t || g->timestamp(&now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
@@ -163,22 +170,12 @@ PERF_COLD_FN_ void perf_activity_launched_(perf_activity_ *g, uint32_t correlati
     PERF_REL_(&launch->key, key | (t->open ? PERF_CELL_ID_(t->open) : 0));
 }
 
-/* That call has returned. */
-PERF_COLD_FN_ void perf_activity_returned_(perf_activity_ *g, uint32_t correlation)
-{
-    perf_activity_launch_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
-    perf_registry_        *r = perf_registry_get_();
-
-    if (r && PERF_GET_(&launch->key) >> 32 == correlation)
-        PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
-}
-
 /* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
-    perf_activity_launch_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
-    const uint64_t         key = PERF_ACQ_(&launch->key);
-    const double           tick = perf_scope_tick_ns_(perf_registry_get_());
+    perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
+    const uint64_t           key = PERF_ACQ_(&launch->key);
+    const double             tick = perf_scope_tick_ns_(perf_registry_get_());
 
     now.begin = PERF_ACQ_(&launch->begin);
     now.ns = PERF_ACQ_(&launch->ns);
@@ -479,13 +476,15 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activ
            w->start - now + most < 2 * most;
 }
 
-/* Adds a record to all that is kept; a kernel's has its name. */
-PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
+/* Adds a record to all that is kept, and fills in the id of its name. */
+PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_row_ *row;
 
     if (w->what != PERF_ACTIVITY_KERNEL_)
         w->name = perf_activity_copy_name_(w->what);
+    else if (!w->name)
+        w->name = perf_activity_name_of_(g, w->text);
     if (!perf_activity_timed_(g, w)) {
         g->untimed++;
         return;
@@ -785,13 +784,22 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 
 /* ---- start ---- */
 
+/* Why a source does not run. */
+typedef struct perf_activity_why_ {
+    const char *text;                   /* NULL: that of an earlier attempt stays                 */
+    int         code;                   /* of the profiler, 0: it has not been asked              */
+    const char *error;                  /* its name of the code, or NULL                          */
+} perf_activity_why_;
+
 /* A profiler's library, as a header of its own knows it. */
 typedef struct perf_activity_from_ {
     const char *by;                     /* its name in reports                                    */
+    const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
+    uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
     uint32_t    slot;                   /* of its functions                                       */
     size_t      calls;                  /* bytes of the struct for its functions                  */
-    perf_status (*begin)(perf_activity_ *g, const char *path);  /* fills in calls, timestamp and  */
-                                        /* flush, lets records come; else says why not            */
+    /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
+    perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
 } perf_activity_from_;
 
 /* NULL without memory. */
@@ -825,23 +833,20 @@ PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
     perf_source_add_(perf_registry_get_(), source);
 }
 
-/* Keeps the reason of a failure; `code` 0: the profiler has not been asked.  error: its name of the
- * code, or NULL. */
-PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status status,
-                                              const char *why, int code, const char *error)
+/* Keeps the reason of a failure, for the report. */
+PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why)
 {
     perf_out_ o;
 
-    if (!perf_lock_word_(&g->lock, 1))
-        return status;
+    if (!why->text || !perf_lock_word_(&g->lock, 1))
+        return;
     o = perf_out_open_(g->said, sizeof g->said);
-    perf_put_(&o, why);
-    if (code)
-        perf_putf_(&o, ": %.0f", PERF_CAST_(double, code));
-    if (error)
-        perf_putf_(&o, " %s", error);
+    perf_put_(&o, why->text);
+    if (why->code)
+        perf_putf_(&o, ": %.0f", PERF_CAST_(double, why->code));
+    if (why->error)
+        perf_putf_(&o, " %s", why->error);
     perf_unlock_(&g->lock);
-    return status;
 }
 
 /* Runs before the profiler's own clean-up, so it can still be flushed.  Then comes the report. */
@@ -876,8 +881,9 @@ PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
 PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
                                              const char *path)
 {
-    perf_status status;
-    uint64_t    ns = 0;
+    perf_activity_why_ why = PERF_ZERO;
+    perf_status        status;
+    uint64_t           ns = 0;
 
     if (!g->calls[from->slot])
         g->calls[from->slot] = perf_pages_(from->calls, 1);
@@ -886,9 +892,11 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activ
     g->by = from->by;
     g->used = g->calls[from->slot];
     perf_activity_find_names_(g);
-    status = from->begin(g, path);
-    if (status)
+    status = from->begin(g, path, &why);
+    if (status != PERF_OK) {
+        perf_activity_say_(g, &why);
         return status;
+    }
     if (perf_lock_word_(&g->lock, 1)) {
         if (!g->timestamp(&ns)) {
             g->newest.begin = perf_scope_ticks_(perf_registry_get_());
@@ -921,20 +929,21 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
     return status;
 }
 
-/* Before main: what the environment variable asks for: 1, a path, 0. */
-PERF_COLD_FN_ void perf_activity_asked_(const char *variable, uint32_t heard,
-                                        perf_status (*start)(const char *))
+/* Before main: starts a source if the environment asks for it. */
+PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
 {
-    const char     *asked = perf_getenv_(variable);
+    const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
     perf_registry_ *r;
 
     if (!asked || !*asked)
         return;
     r = perf_registry_read_();
     if (r)
-        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | heard);
+        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | from->heard);
+    if (PERF_LIBC_(strcmp)(asked, "1"))
+        path = asked;
     if (PERF_LIBC_(strcmp)(asked, "0"))
-        (void)start(PERF_LIBC_(strcmp)(asked, "1") ? asked : PERF_NULL_);
+        (void)perf_activity_start_(from, path);
 }
 #endif
 

@@ -92,6 +92,8 @@ typedef struct perf_cupti_ {
     int (*error_name)(int, const char **);
 } perf_cupti_;
 
+static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no pointer of ours    */
+
 /* ---- launches ---- */
 
 /* Called as each function of the driver or the runtime begins and ends, in its thread. */
@@ -103,10 +105,7 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     (void)domain, (void)function;
     if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
         return;
-    if (call->site)
-        perf_activity_returned_(g, call->correlation);
-    else
-        perf_activity_launched_(g, call->correlation);
+    perf_activity_launch_(g, call->correlation, call->site != 0);
 }
 
 /* ---- records ---- */
@@ -124,8 +123,8 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
         w.device = kernel->device;
         w.stream = kernel->stream;
         w.correlation = kernel->correlation;
-        w.name = perf_activity_name_of_(g, kernel->name);
-        perf_activity_book_(g, &w);
+        w.text = kernel->name;
+        perf_activity_add_(g, &w);
         return;
     }
     if (copy->kind == PERF_CUPTI_FILL_)
@@ -146,7 +145,7 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
     w.correlation = copy->correlation;
     if (w.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
         w.correlation = copy->peer_correlation;
-    perf_activity_book_(g, &w);
+    perf_activity_add_(g, &w);
 }
 
 /* CUPTI asks for room.  None: it drops records, and counts them. */
@@ -163,7 +162,7 @@ PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most
 PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                       size_t valid)
 {
-    perf_activity_ *g = perf_activity_seen_();
+    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
     perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
     void           *record = PERF_NULL_;
     size_t          lost = 0;
@@ -264,59 +263,62 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
 
 /* With CUPTI's word for the code. */
-PERF_COLD_FN_ perf_status perf_cupti_says_(perf_activity_ *g, perf_status status, const char *why,
-                                           int code)
+PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+                                              const char *text, int code, perf_activity_why_ *why)
 {
-    const perf_cupti_ *c = PERF_CAST_(const perf_cupti_ *, g->calls[0]);
-    const char        *name = PERF_NULL_;
-
-    if (code && c->error_name && c->error_name(code, &name))
-        name = PERF_NULL_;
-    return perf_activity_says_(g, status, why, code, name);
+    why->text = text;
+    why->code = code;
+    if (c->error_name && c->error_name(code, &why->error))
+        why->error = PERF_NULL_;
+    return status;
 }
 
-PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path)
+PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+                                           perf_activity_why_ *why)
 {
     perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
     void        *library = perf_cupti_library_(path);
     uint64_t     ns = 0;
     int          code;
 
+    why->text = "there is no libcupti.so that the loader finds: PERF_CUPTI=/path/of/libcupti.so";
     if (!library)
-        return perf_cupti_says_(g, PERF_ENOGPU, "there is no libcupti.so that the loader finds: "
-                                "PERF_CUPTI=/path/of/libcupti.so", 0);
+        return PERF_ENOGPU;
+    why->text = "that libcupti.so lacks functions";
     if (!perf_cupti_fill_(g, library))
-        return perf_cupti_says_(g, PERF_ENODATA, "that libcupti.so lacks functions", 0);
+        return PERF_ENODATA;
     g->flush = perf_cupti_flush_;
+    PERF_REL_(&perf_cupti_kept_, g);
+    why->text = "there is no driver, or no device";
     if (perf_cupti_driver_())
-        return perf_cupti_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0);
+        return PERF_ENOGPU;
     code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
     if (code == PERF_CUPTI_TAKEN_)
-        return perf_cupti_says_(g, PERF_ESTATE, "another profiler has this process", code);
+        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
     if (code)
-        return perf_cupti_says_(g, PERF_ENOGPU, "it cannot begin", code);
+        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
     code = g->timestamp(&ns);
     if (code)
         (void)c->unsubscribe(c->subscriber);
     else
         code = perf_cupti_begin_(c);
     if (code)
-        return perf_cupti_says_(g, PERF_EGPU, "it refuses", code);
+        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
     return PERF_OK;
 }
 
+static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
+                                                     sizeof(perf_cupti_), perf_cupti_open_};
+
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
-    static const perf_activity_from_ from = {"CUPTI", 0, sizeof(perf_cupti_),
-                                             perf_cupti_open_};
-
-    return perf_activity_start_(&from, library);
+    return perf_activity_start_(&perf_cupti_from_, library);
 }
 
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
 {
-    perf_activity_asked_("PERF_CUPTI", 1, perf_cupti_start);
+    perf_activity_asked_(&perf_cupti_from_);
 }
 #endif
 #endif

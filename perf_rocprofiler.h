@@ -133,7 +133,7 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     if (!c || PERF_GET_(&g->on) != 1)           /* a forked child                                 */
         return 1;
     *correlation = (perf_shared_add_(&c->launches, 1) + 1) & 0xffffffffu;
-    perf_activity_launched_(g, PERF_CAST_(uint32_t, *correlation));
+    perf_activity_launch_(g, PERF_CAST_(uint32_t, *correlation), 0);
     return 0;
 }
 
@@ -151,19 +151,6 @@ PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
         copy[length] = '\0';
     }
     return copy;
-}
-
-/* The id of a kernel's name.  Libraries load thousands of kernels: only those that run get one. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_name_of_(perf_activity_ *g, uint64_t kernel)
-{
-    perf_rocprofiler_name_ *name;
-
-    if (kernel >= PERF_ROCPROFILER_KERNELS_)
-        return perf_activity_name_of_(g, PERF_NULL_);
-    name = &perf_rocprofiler_of_(g)->kernel[kernel];
-    if (!name->id)
-        name->id = perf_activity_name_of_(g, name->symbol);
-    return name->id;
 }
 
 /* A code object is loaded, and here is one of its kernels. */
@@ -203,8 +190,9 @@ PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint
 
 PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload)
 {
-    const perf_rocprofiler_         *c = perf_rocprofiler_of_(g);
+    perf_rocprofiler_              *c = perf_rocprofiler_of_(g);
     const perf_rocprofiler_kernel_ *kernel = PERF_CAST_(const perf_rocprofiler_kernel_ *, payload);
+    perf_rocprofiler_name_         *name = PERF_NULL_;
     perf_activity_work_             w = PERF_ZERO;
 
     if (kernel->size < sizeof *kernel)
@@ -215,8 +203,15 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *
     w.device = perf_rocprofiler_device_(c, kernel->agent);
     w.stream = PERF_CAST_(uint32_t, kernel->queue);
     w.correlation = PERF_CAST_(uint32_t, kernel->correlation);
-    w.name = perf_rocprofiler_name_of_(g, kernel->kernel);
-    perf_activity_book_(g, &w);
+    if (kernel->kernel < PERF_ROCPROFILER_KERNELS_)
+        name = &c->kernel[kernel->kernel];
+    if (name) {
+        w.text = name->symbol;
+        w.name = name->id;
+    }
+    perf_activity_add_(g, &w);
+    if (name)                                   /* of thousands loaded only those that run get it */
+        name->id = w.name;
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload)
@@ -236,7 +231,7 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *pa
     w.device = perf_rocprofiler_device_(perf_rocprofiler_of_(g), w.what == PERF_ACTIVITY_OUT_
                                                                      ? copy->from : copy->to);
     w.correlation = PERF_CAST_(uint32_t, copy->correlation);
-    perf_activity_book_(g, &w);
+    perf_activity_add_(g, &w);
 }
 
 /* It hands over what it has recorded, on a thread of its own. */
@@ -320,17 +315,14 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
     return code;                                /* newer releases do not look at it               */
 }
 
+static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
+
 PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
                                                                   const char *runtime,
                                                                   uint32_t priority, void *client)
 {
-    static perf_rocprofiler_tool_ tool;
-
     (void)version, (void)runtime, (void)priority, (void)client;
-    tool.size = sizeof tool;
-    tool.initialize = perf_rocprofiler_initialize_;
-    tool.data = perf_activity_seen_();
-    return &tool;
+    return &perf_rocprofiler_tool_here_;
 }
 
 /* 1: the library has all that is needed. */
@@ -359,28 +351,30 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
 
 /* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
  * already, and cannot be told of it. */
-PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g)
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
 {
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    const char        *error;
-    int                code;
+    perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
+    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
 
     c->asked = 1;
-    code = c->configure(perf_rocprofiler_configure_);
+    us->size = sizeof *us;
+    us->initialize = perf_rocprofiler_initialize_;
+    us->data = g;
+    why->text = "it refuses";
+    why->code = c->configure(perf_rocprofiler_configure_);
     if (c->initialized)
-        code = c->code;
-    if (c->initialized && !code)
-        return PERF_OK;
-    if (!code)
-        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
-    error = c->status_name(code);               /* the numbers of the codes differ by release     */
-    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
-        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
-                                   error);
-    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+        why->code = c->code;
+    if (!why->code)
+        return c->initialized ? PERF_OK : PERF_EGPU;
+    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
+    if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
+        return PERF_EGPU;
+    why->text = "another profiler has this process";
+    return PERF_ESTATE;
 }
 
-PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path)
+PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+                                                 perf_activity_why_ *why)
 {
     static const char *const usual[] = {
         "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
@@ -391,35 +385,30 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
 
     if (c->asked)                               /* by another image: its reason stays             */
         return PERF_ESTATE;
+    why->text = "there is no librocprofiler-sdk.so that the loader finds: "
+                "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
     named[0] = path;
     library = perf_library_open_(path ? named : usual);
     if (!library)
-        return perf_activity_says_(g, PERF_ENOGPU, "there is no librocprofiler-sdk.so that the "
-                                   "loader finds: PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so",
-                                   0, PERF_NULL_);
+        return PERF_ENOGPU;
+    why->text = "that librocprofiler-sdk.so lacks functions";
     if (!perf_rocprofiler_fill_(g, library))
-        return perf_activity_says_(g, PERF_ENODATA, "that librocprofiler-sdk.so lacks functions", 0,
-                                   PERF_NULL_);
+        return PERF_ENODATA;
     g->flush = perf_rocprofiler_flush_;
+    why->text = "there is no driver, or no device";
     if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
-        return perf_activity_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0,
-                                   PERF_NULL_);
-    return perf_rocprofiler_begin_(g);
-}
-
-PERF_COLD_FN_ perf_status perf_rocprofiler_start_(const char *path)
-{
-    static const perf_activity_from_ from = {"rocprofiler", 1, sizeof(perf_rocprofiler_),
-                                             perf_rocprofiler_open_};
-
-    return perf_activity_start_(&from, path);
+        return PERF_ENOGPU;
+    return perf_rocprofiler_begin_(g, why);
 }
 
 /* Before the constructors that register a program's kernels with HIP. */
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
 {
-    perf_activity_asked_("PERF_ROCPROFILER", 8, perf_rocprofiler_start_);
+    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
+                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
+
+    perf_activity_asked_(&from);
 }
 #endif
 #endif

@@ -38305,8 +38305,10 @@ PERF_END_DECLS
 /* ==== perf_activity.h ==== */
 /* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
  *
- *     static const perf_activity_from_ from = {"CUPTI", 0, sizeof(my_calls), my_begin};
- *     status = perf_activity_start_(&from, NULL);
+ *     static const perf_activity_from_ from = {"CUPTI", "PERF_CUPTI", 1, 0, sizeof(my_calls),
+ *                                              my_begin};
+ *     status = perf_activity_start_(&from, NULL);     // on each launch perf_activity_launch_(),
+ *                                                     // for each record perf_activity_add_()
  *
  * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
  * report by its own name and stands in the trace; a table says in which scope it was launched, and
@@ -38320,14 +38322,11 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_activity_, perf_activity_from_, perf_activity_work_    what is kept; a source; one record
- *   PERF_ACTIVITY_*_                                            what a record tells of
- *   perf_activity_start_, perf_activity_asked_                  starts a source, or as asked
- *   perf_activity_seen_                                         what is kept, NULL: nothing
- *   perf_activity_launched_, perf_activity_returned_            a launch begins, has returned
- *   perf_activity_name_of_                                      the id of a kernel's name
- *   perf_activity_book_                                         takes one record, under its lock
- *   perf_activity_says_                                         why a source does not run        */
+ *   perf_activity_, perf_activity_from_, perf_activity_why_  what is kept; a source; its refusal
+ *   perf_activity_start_, perf_activity_asked_  starts a source; where the environment asks for it
+ *   perf_activity_launch_                       a launch begins, or has returned
+ *   perf_activity_work_, PERF_ACTIVITY_*_       one record, and what it tells of
+ *   perf_activity_add_                          takes one record, under the lock                 */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -38346,11 +38345,11 @@ PERF_BEGIN_DECLS
 #define PERF_ACTIVITY_SPANS_    256u
 #define PERF_ACTIVITY_SOURCES_  2       /* 0: CUPTI, 1: rocprofiler                               */
 
-typedef struct perf_activity_launch_ {  /* one call of the API, written by its thread             */
+typedef struct perf_activity_launched_ {    /* one call of the API, written by its thread         */
     uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
     uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
     uint64_t ns;                        /* the moment of `begin`, on the profiler's clock         */
-} perf_activity_launch_;
+} perf_activity_launched_;
 
 typedef struct perf_activity_name_ {
     const char *text;                   /* the profiler's; only compared                          */
@@ -38409,9 +38408,9 @@ typedef struct perf_activity_ {
     perf_activity_row_    row[PERF_ACTIVITY_ROWS_];
     perf_activity_track_  track[PERF_ACTIVITY_TRACKS_];
     perf_activity_device_ device[PERF_ACTIVITY_DEVICES_];
-    perf_activity_launch_ newest;       /* the newest pair of both clocks                         */
+    perf_activity_launched_ newest;     /* the newest pair of both clocks                         */
     char                  said[240];    /* why it does not run; "": nobody asked, or it does      */
-    perf_activity_launch_ launch[PERF_ACTIVITY_LAUNCHES_];
+    perf_activity_launched_ launch[PERF_ACTIVITY_LAUNCHES_];
 } perf_activity_;
 
 /* What a record tells of; up to PERF_ACTIVITY_PEER_: directions of copies, as CUPTI counts them. */
@@ -38432,6 +38431,7 @@ enum {
 typedef struct perf_activity_work_ {
     uint64_t start, end, bytes;         /* ns                                                     */
     uint32_t device, stream, correlation, what;     /* what: PERF_ACTIVITY_                       */
+    const char *text;                   /* a kernel's name, where `name` is 0                     */
     uint32_t name, scope;               /* ids                                                    */
     uint64_t at, waited, took;          /* ticks on the host; ns; ticks                           */
     int      placed;
@@ -38449,15 +38449,22 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 
 /* ---- launches ---- */
 
-/* The calling thread launches something whose record will have that id: notes scope and time. */
-PERF_COLD_FN_ void perf_activity_launched_(perf_activity_ *g, uint32_t correlation)
+/* The calling thread launches something whose record will have that id.  returned 0: it begins, and
+ * scope and time are noted; 1: how long that call took. */
+PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *g, uint32_t correlation, int returned)
 {
-    perf_activity_launch_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
-    const uint64_t         key = PERF_CAST_(uint64_t, correlation) << 32;
-    perf_registry_        *r = perf_registry_get_();
-    perf_recorder_        *t = r ? perf_recorder_get_() : PERF_NULL_;
-    uint64_t               now = 0;
+    perf_activity_launched_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
+    const uint64_t           key = PERF_CAST_(uint64_t, correlation) << 32;
+    perf_registry_          *r = perf_registry_get_();
+    perf_recorder_          *t;
+    uint64_t                 now = 0;
 
+    if (returned) {
+        if (r && PERF_GET_(&launch->key) >> 32 == correlation)
+            PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
+        return;
+    }
+    t = r ? perf_recorder_get_() : PERF_NULL_;
     if (!t || g->timestamp(&now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
@@ -38467,22 +38474,12 @@ PERF_COLD_FN_ void perf_activity_launched_(perf_activity_ *g, uint32_t correlati
     PERF_REL_(&launch->key, key | (t->open ? PERF_CELL_ID_(t->open) : 0));
 }
 
-/* That call has returned. */
-PERF_COLD_FN_ void perf_activity_returned_(perf_activity_ *g, uint32_t correlation)
-{
-    perf_activity_launch_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
-    perf_registry_        *r = perf_registry_get_();
-
-    if (r && PERF_GET_(&launch->key) >> 32 == correlation)
-        PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
-}
-
 /* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
-    perf_activity_launch_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
-    const uint64_t         key = PERF_ACQ_(&launch->key);
-    const double           tick = perf_scope_tick_ns_(perf_registry_get_());
+    perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
+    const uint64_t           key = PERF_ACQ_(&launch->key);
+    const double             tick = perf_scope_tick_ns_(perf_registry_get_());
 
     now.begin = PERF_ACQ_(&launch->begin);
     now.ns = PERF_ACQ_(&launch->ns);
@@ -38783,13 +38780,15 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activ
            w->start - now + most < 2 * most;
 }
 
-/* Adds a record to all that is kept; a kernel's has its name. */
-PERF_COLD_FN_ void perf_activity_book_(perf_activity_ *g, perf_activity_work_ *w)
+/* Adds a record to all that is kept, and fills in the id of its name. */
+PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_row_ *row;
 
     if (w->what != PERF_ACTIVITY_KERNEL_)
         w->name = perf_activity_copy_name_(w->what);
+    else if (!w->name)
+        w->name = perf_activity_name_of_(g, w->text);
     if (!perf_activity_timed_(g, w)) {
         g->untimed++;
         return;
@@ -39089,13 +39088,22 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 
 /* ---- start ---- */
 
+/* Why a source does not run. */
+typedef struct perf_activity_why_ {
+    const char *text;                   /* NULL: that of an earlier attempt stays                 */
+    int         code;                   /* of the profiler, 0: it has not been asked              */
+    const char *error;                  /* its name of the code, or NULL                          */
+} perf_activity_why_;
+
 /* A profiler's library, as a header of its own knows it. */
 typedef struct perf_activity_from_ {
     const char *by;                     /* its name in reports                                    */
+    const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
+    uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
     uint32_t    slot;                   /* of its functions                                       */
     size_t      calls;                  /* bytes of the struct for its functions                  */
-    perf_status (*begin)(perf_activity_ *g, const char *path);  /* fills in calls, timestamp and  */
-                                        /* flush, lets records come; else says why not            */
+    /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
+    perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
 } perf_activity_from_;
 
 /* NULL without memory. */
@@ -39129,23 +39137,20 @@ PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
     perf_source_add_(perf_registry_get_(), source);
 }
 
-/* Keeps the reason of a failure; `code` 0: the profiler has not been asked.  error: its name of the
- * code, or NULL. */
-PERF_COLD_FN_ perf_status perf_activity_says_(perf_activity_ *g, perf_status status,
-                                              const char *why, int code, const char *error)
+/* Keeps the reason of a failure, for the report. */
+PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why)
 {
     perf_out_ o;
 
-    if (!perf_lock_word_(&g->lock, 1))
-        return status;
+    if (!why->text || !perf_lock_word_(&g->lock, 1))
+        return;
     o = perf_out_open_(g->said, sizeof g->said);
-    perf_put_(&o, why);
-    if (code)
-        perf_putf_(&o, ": %.0f", PERF_CAST_(double, code));
-    if (error)
-        perf_putf_(&o, " %s", error);
+    perf_put_(&o, why->text);
+    if (why->code)
+        perf_putf_(&o, ": %.0f", PERF_CAST_(double, why->code));
+    if (why->error)
+        perf_putf_(&o, " %s", why->error);
     perf_unlock_(&g->lock);
-    return status;
 }
 
 /* Runs before the profiler's own clean-up, so it can still be flushed.  Then comes the report. */
@@ -39180,8 +39185,9 @@ PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
 PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
                                              const char *path)
 {
-    perf_status status;
-    uint64_t    ns = 0;
+    perf_activity_why_ why = PERF_ZERO;
+    perf_status        status;
+    uint64_t           ns = 0;
 
     if (!g->calls[from->slot])
         g->calls[from->slot] = perf_pages_(from->calls, 1);
@@ -39190,9 +39196,11 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activ
     g->by = from->by;
     g->used = g->calls[from->slot];
     perf_activity_find_names_(g);
-    status = from->begin(g, path);
-    if (status)
+    status = from->begin(g, path, &why);
+    if (status != PERF_OK) {
+        perf_activity_say_(g, &why);
         return status;
+    }
     if (perf_lock_word_(&g->lock, 1)) {
         if (!g->timestamp(&ns)) {
             g->newest.begin = perf_scope_ticks_(perf_registry_get_());
@@ -39225,20 +39233,21 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
     return status;
 }
 
-/* Before main: what the environment variable asks for: 1, a path, 0. */
-PERF_COLD_FN_ void perf_activity_asked_(const char *variable, uint32_t heard,
-                                        perf_status (*start)(const char *))
+/* Before main: starts a source if the environment asks for it. */
+PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
 {
-    const char     *asked = perf_getenv_(variable);
+    const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
     perf_registry_ *r;
 
     if (!asked || !*asked)
         return;
     r = perf_registry_read_();
     if (r)
-        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | heard);
+        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | from->heard);
+    if (PERF_LIBC_(strcmp)(asked, "1"))
+        path = asked;
     if (PERF_LIBC_(strcmp)(asked, "0"))
-        (void)start(PERF_LIBC_(strcmp)(asked, "1") ? asked : PERF_NULL_);
+        (void)perf_activity_start_(from, path);
 }
 #endif
 
@@ -39322,6 +39331,8 @@ typedef struct perf_cupti_ {
     int (*error_name)(int, const char **);
 } perf_cupti_;
 
+static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no pointer of ours    */
+
 /* ---- launches ---- */
 
 /* Called as each function of the driver or the runtime begins and ends, in its thread. */
@@ -39333,10 +39344,7 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     (void)domain, (void)function;
     if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
         return;
-    if (call->site)
-        perf_activity_returned_(g, call->correlation);
-    else
-        perf_activity_launched_(g, call->correlation);
+    perf_activity_launch_(g, call->correlation, call->site != 0);
 }
 
 /* ---- records ---- */
@@ -39354,8 +39362,8 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
         w.device = kernel->device;
         w.stream = kernel->stream;
         w.correlation = kernel->correlation;
-        w.name = perf_activity_name_of_(g, kernel->name);
-        perf_activity_book_(g, &w);
+        w.text = kernel->name;
+        perf_activity_add_(g, &w);
         return;
     }
     if (copy->kind == PERF_CUPTI_FILL_)
@@ -39376,7 +39384,7 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
     w.correlation = copy->correlation;
     if (w.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
         w.correlation = copy->peer_correlation;
-    perf_activity_book_(g, &w);
+    perf_activity_add_(g, &w);
 }
 
 /* CUPTI asks for room.  None: it drops records, and counts them. */
@@ -39393,7 +39401,7 @@ PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most
 PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                       size_t valid)
 {
-    perf_activity_ *g = perf_activity_seen_();
+    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
     perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
     void           *record = PERF_NULL_;
     size_t          lost = 0;
@@ -39494,59 +39502,62 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
 
 /* With CUPTI's word for the code. */
-PERF_COLD_FN_ perf_status perf_cupti_says_(perf_activity_ *g, perf_status status, const char *why,
-                                           int code)
+PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+                                              const char *text, int code, perf_activity_why_ *why)
 {
-    const perf_cupti_ *c = PERF_CAST_(const perf_cupti_ *, g->calls[0]);
-    const char        *name = PERF_NULL_;
-
-    if (code && c->error_name && c->error_name(code, &name))
-        name = PERF_NULL_;
-    return perf_activity_says_(g, status, why, code, name);
+    why->text = text;
+    why->code = code;
+    if (c->error_name && c->error_name(code, &why->error))
+        why->error = PERF_NULL_;
+    return status;
 }
 
-PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path)
+PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+                                           perf_activity_why_ *why)
 {
     perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
     void        *library = perf_cupti_library_(path);
     uint64_t     ns = 0;
     int          code;
 
+    why->text = "there is no libcupti.so that the loader finds: PERF_CUPTI=/path/of/libcupti.so";
     if (!library)
-        return perf_cupti_says_(g, PERF_ENOGPU, "there is no libcupti.so that the loader finds: "
-                                "PERF_CUPTI=/path/of/libcupti.so", 0);
+        return PERF_ENOGPU;
+    why->text = "that libcupti.so lacks functions";
     if (!perf_cupti_fill_(g, library))
-        return perf_cupti_says_(g, PERF_ENODATA, "that libcupti.so lacks functions", 0);
+        return PERF_ENODATA;
     g->flush = perf_cupti_flush_;
+    PERF_REL_(&perf_cupti_kept_, g);
+    why->text = "there is no driver, or no device";
     if (perf_cupti_driver_())
-        return perf_cupti_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0);
+        return PERF_ENOGPU;
     code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
     if (code == PERF_CUPTI_TAKEN_)
-        return perf_cupti_says_(g, PERF_ESTATE, "another profiler has this process", code);
+        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
     if (code)
-        return perf_cupti_says_(g, PERF_ENOGPU, "it cannot begin", code);
+        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
     code = g->timestamp(&ns);
     if (code)
         (void)c->unsubscribe(c->subscriber);
     else
         code = perf_cupti_begin_(c);
     if (code)
-        return perf_cupti_says_(g, PERF_EGPU, "it refuses", code);
+        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
     return PERF_OK;
 }
 
+static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
+                                                     sizeof(perf_cupti_), perf_cupti_open_};
+
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
-    static const perf_activity_from_ from = {"CUPTI", 0, sizeof(perf_cupti_),
-                                             perf_cupti_open_};
-
-    return perf_activity_start_(&from, library);
+    return perf_activity_start_(&perf_cupti_from_, library);
 }
 
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
 {
-    perf_activity_asked_("PERF_CUPTI", 1, perf_cupti_start);
+    perf_activity_asked_(&perf_cupti_from_);
 }
 #endif
 #endif
@@ -39695,7 +39706,7 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     if (!c || PERF_GET_(&g->on) != 1)           /* a forked child                                 */
         return 1;
     *correlation = (perf_shared_add_(&c->launches, 1) + 1) & 0xffffffffu;
-    perf_activity_launched_(g, PERF_CAST_(uint32_t, *correlation));
+    perf_activity_launch_(g, PERF_CAST_(uint32_t, *correlation), 0);
     return 0;
 }
 
@@ -39713,19 +39724,6 @@ PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
         copy[length] = '\0';
     }
     return copy;
-}
-
-/* The id of a kernel's name.  Libraries load thousands of kernels: only those that run get one. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_name_of_(perf_activity_ *g, uint64_t kernel)
-{
-    perf_rocprofiler_name_ *name;
-
-    if (kernel >= PERF_ROCPROFILER_KERNELS_)
-        return perf_activity_name_of_(g, PERF_NULL_);
-    name = &perf_rocprofiler_of_(g)->kernel[kernel];
-    if (!name->id)
-        name->id = perf_activity_name_of_(g, name->symbol);
-    return name->id;
 }
 
 /* A code object is loaded, and here is one of its kernels. */
@@ -39765,8 +39763,9 @@ PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint
 
 PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload)
 {
-    const perf_rocprofiler_         *c = perf_rocprofiler_of_(g);
+    perf_rocprofiler_              *c = perf_rocprofiler_of_(g);
     const perf_rocprofiler_kernel_ *kernel = PERF_CAST_(const perf_rocprofiler_kernel_ *, payload);
+    perf_rocprofiler_name_         *name = PERF_NULL_;
     perf_activity_work_             w = PERF_ZERO;
 
     if (kernel->size < sizeof *kernel)
@@ -39777,8 +39776,15 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *
     w.device = perf_rocprofiler_device_(c, kernel->agent);
     w.stream = PERF_CAST_(uint32_t, kernel->queue);
     w.correlation = PERF_CAST_(uint32_t, kernel->correlation);
-    w.name = perf_rocprofiler_name_of_(g, kernel->kernel);
-    perf_activity_book_(g, &w);
+    if (kernel->kernel < PERF_ROCPROFILER_KERNELS_)
+        name = &c->kernel[kernel->kernel];
+    if (name) {
+        w.text = name->symbol;
+        w.name = name->id;
+    }
+    perf_activity_add_(g, &w);
+    if (name)                                   /* of thousands loaded only those that run get it */
+        name->id = w.name;
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload)
@@ -39798,7 +39804,7 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *pa
     w.device = perf_rocprofiler_device_(perf_rocprofiler_of_(g), w.what == PERF_ACTIVITY_OUT_
                                                                      ? copy->from : copy->to);
     w.correlation = PERF_CAST_(uint32_t, copy->correlation);
-    perf_activity_book_(g, &w);
+    perf_activity_add_(g, &w);
 }
 
 /* It hands over what it has recorded, on a thread of its own. */
@@ -39882,17 +39888,14 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
     return code;                                /* newer releases do not look at it               */
 }
 
+static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
+
 PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
                                                                   const char *runtime,
                                                                   uint32_t priority, void *client)
 {
-    static perf_rocprofiler_tool_ tool;
-
     (void)version, (void)runtime, (void)priority, (void)client;
-    tool.size = sizeof tool;
-    tool.initialize = perf_rocprofiler_initialize_;
-    tool.data = perf_activity_seen_();
-    return &tool;
+    return &perf_rocprofiler_tool_here_;
 }
 
 /* 1: the library has all that is needed. */
@@ -39921,28 +39924,30 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
 
 /* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
  * already, and cannot be told of it. */
-PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g)
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
 {
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    const char        *error;
-    int                code;
+    perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
+    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
 
     c->asked = 1;
-    code = c->configure(perf_rocprofiler_configure_);
+    us->size = sizeof *us;
+    us->initialize = perf_rocprofiler_initialize_;
+    us->data = g;
+    why->text = "it refuses";
+    why->code = c->configure(perf_rocprofiler_configure_);
     if (c->initialized)
-        code = c->code;
-    if (c->initialized && !code)
-        return PERF_OK;
-    if (!code)
-        return perf_activity_says_(g, PERF_EGPU, "it refuses", 0, PERF_NULL_);
-    error = c->status_name(code);               /* the numbers of the codes differ by release     */
-    if (error && PERF_LIBC_(strstr)(error, "CONFIGURATION_LOCKED"))
-        return perf_activity_says_(g, PERF_ESTATE, "another profiler has this process", code,
-                                   error);
-    return perf_activity_says_(g, PERF_EGPU, "it refuses", code, error);
+        why->code = c->code;
+    if (!why->code)
+        return c->initialized ? PERF_OK : PERF_EGPU;
+    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
+    if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
+        return PERF_EGPU;
+    why->text = "another profiler has this process";
+    return PERF_ESTATE;
 }
 
-PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path)
+PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+                                                 perf_activity_why_ *why)
 {
     static const char *const usual[] = {
         "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
@@ -39953,35 +39958,30 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
 
     if (c->asked)                               /* by another image: its reason stays             */
         return PERF_ESTATE;
+    why->text = "there is no librocprofiler-sdk.so that the loader finds: "
+                "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
     named[0] = path;
     library = perf_library_open_(path ? named : usual);
     if (!library)
-        return perf_activity_says_(g, PERF_ENOGPU, "there is no librocprofiler-sdk.so that the "
-                                   "loader finds: PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so",
-                                   0, PERF_NULL_);
+        return PERF_ENOGPU;
+    why->text = "that librocprofiler-sdk.so lacks functions";
     if (!perf_rocprofiler_fill_(g, library))
-        return perf_activity_says_(g, PERF_ENODATA, "that librocprofiler-sdk.so lacks functions", 0,
-                                   PERF_NULL_);
+        return PERF_ENODATA;
     g->flush = perf_rocprofiler_flush_;
+    why->text = "there is no driver, or no device";
     if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
-        return perf_activity_says_(g, PERF_ENOGPU, "there is no driver, or no device", 0,
-                                   PERF_NULL_);
-    return perf_rocprofiler_begin_(g);
-}
-
-PERF_COLD_FN_ perf_status perf_rocprofiler_start_(const char *path)
-{
-    static const perf_activity_from_ from = {"rocprofiler", 1, sizeof(perf_rocprofiler_),
-                                             perf_rocprofiler_open_};
-
-    return perf_activity_start_(&from, path);
+        return PERF_ENOGPU;
+    return perf_rocprofiler_begin_(g, why);
 }
 
 /* Before the constructors that register a program's kernels with HIP. */
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
 {
-    perf_activity_asked_("PERF_ROCPROFILER", 8, perf_rocprofiler_start_);
+    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
+                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
+
+    perf_activity_asked_(&from);
 }
 #endif
 #endif
