@@ -481,7 +481,7 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     perf_put_sample_(out, &series, PERF_CAST_(double, total));
     series.part = "_sum";
     perf_put_sample_(out, &series,
-                     PERF_CAST_(double, scope->row.sum) * saving->clock.tick_ns * 1e-9);
+                     scope->row.sum * 1e-9);
 }
 
 /* The scopes of these kinds as one family. */
@@ -507,13 +507,14 @@ PERF_COLD_FN_ void perf_put_openmetrics_counters_(perf_out_ *out, const perf_sav
     size_t       i, some = 0;
 
     for (i = 0; i < saving->scopes; i++) {
-        const perf_saved_scope_ *counter = &saving->scope[i];
-        if (counter->row.kind != PERF_KIND_COUNT_ || !perf_is_finite_(counter->row.last))
+        const perf_row_ *counter = &saving->scope[i].row;
+        const double     last = counter->figure[PERF_COLUMN_LAST_];
+        if (counter->kind != PERF_KIND_COUNT_ || !perf_is_finite_(last))
             continue;
         if (!some++)
             perf_put_family_(out, "perf_value", "gauge", "", "Last value given to perf_count.");
-        series.text = counter->row.name;
-        perf_put_sample_(out, &series, counter->row.last);
+        series.text = counter->name;
+        perf_put_sample_(out, &series, last);
     }
 }
 

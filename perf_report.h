@@ -77,7 +77,7 @@ typedef struct perf_snapshot_ {
     perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
     perf_row_       *row;
     size_t           rows;
-    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
+    double           tick, self;        /* ns: of a tick; self time of all scopes                 */
     perf_losses_     losses;
     perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
     perf_tree_      *tree;      /* NULL unless it is asked for                                    */
@@ -94,7 +94,7 @@ PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 PERF_FN void perf_snapshot_free_(perf_snapshot_ *s);
 PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s);
 PERF_COLD_DECL_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick, size_t *n);
 PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock);
 PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent);
 PERF_COLD_DECL_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s);
@@ -190,14 +190,14 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             perf_unlock_(&r->lock);
         }
         s.spent = perf_spent_since_(&s.spent, 0);
-        s.row = perf_rows_(r, s.opts.sort, &s.rows);
+        s.row = perf_rows_(r, s.opts.sort, s.tick, &s.rows);
         (void)perf_host_evidence_(&s.main, r, &s.evidence);
         if (s.opts.view == PERF_VIEW_TREE)
             s.tree = perf_tree_make_(r);
     }
     for (i = 0; i < s.rows; i++)
         if (PERF_KIND_HOST_(s.row[i].kind))
-            s.self += PERF_CAST_(double, s.row[i].self);
+            s.self += s.row[i].figure[PERF_COLUMN_SELF_];
     if (!(s.self > 0))
         s.self = 1;
     return s;
@@ -249,14 +249,15 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
 /* What rows are sorted by, the largest first. */
 PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
 {
+    if (by == PERF_SORT_CALLS)
+        return PERF_CAST_(double, row->count);
+    if (row->point)
+        return 0;
     switch (PERF_CAST_(int, by)) {
-    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
-    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
-    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
-    case PERF_SORT_SELF:
-    case PERF_SORT_NAME:
-    default: return PERF_CAST_(double, row->self);
+    case PERF_SORT_TOTAL: return row->figure[PERF_COLUMN_TOTAL_];
+    case PERF_SORT_MEAN: return row->figure[PERF_COLUMN_MEAN_];
+    case PERF_SORT_MAX: return row->figure[PERF_COLUMN_MAX_];
+    default: return row->figure[PERF_COLUMN_SELF_];
     }
 }
 
@@ -273,7 +274,7 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 }
 
 /* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
-PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick, size_t *n)
 {
     uint32_t   id, count = PERF_ACQ_(&r->count);
     perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
@@ -286,7 +287,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
         return PERF_NULL_;
     }
     for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], r, id, sum);
+        perf_row_fill_(&row[*n], r, id, sum, tick);
         if (row[*n].count)
             ++*n;
     }
@@ -382,7 +383,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
     size_t      i, shown = 0, left = 0;
 
     for (i = 0; i < s->rows; i++) {
-        if (PERF_KIND_POINT_(s->row[i].kind))
+        if (s->row[i].point)
             continue;
         if (perf_rows_full_(s, shown)) {
             left++;
@@ -429,10 +430,9 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
 
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
 {
-    const double share = PERF_CAST_(double, row->self) / s->self;
-    double       x[PERF_COLUMNS_];
+    const double *x = row->figure;
+    const double  share = x[PERF_COLUMN_SELF_] / s->self;
 
-    perf_row_numbers_(row, s->tick, x);
     perf_cell_text_(t, row->name);
     perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
     perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
@@ -465,30 +465,30 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        if (!PERF_KIND_POINT_(row->kind))
+        if (!row->point)
             continue;
         if (!titles++)
             perf_table_head_(&table);
         perf_cell_text_(&table, row->name);
         perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
         if (row->numbers) {
-            perf_cell_fixed_(&table, row->last, 2);
-            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
-            perf_cell_fixed_(&table, row->least, 2);
-            perf_cell_fixed_(&table, row->most, 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_LAST_], 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MEAN_], 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MIN_], 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MAX_], 2);
         }
         perf_row_end_(&table);
     }
 }
 
-PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
+PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ns,
                                      const perf_snapshot_ *s)
 {
-    if (!(ticks > 0))
+    if (!(ns > 0))
         return;
     perf_put_(o, "waiting for ");
     perf_put_(o, what);
-    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
+    perf_put_number_(o, ": ", ns / s->self * 100, 1);
     perf_put_(o, " % of the time in scopes\n");
 }
 
@@ -500,7 +500,7 @@ PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        const double     self = PERF_CAST_(double, row->self);
+        const double     self = row->figure[PERF_COLUMN_SELF_];
         switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
         case PERF_BY_SYNCS: device += self; break;
         case PERF_BY_LOCKS: lock += self; break;
@@ -977,12 +977,10 @@ PERF_COLD_FN_ const char *perf_column_key_(size_t i)
     return key[i];
 }
 
-PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row, double tick)
+PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row)
 {
-    double x[PERF_COLUMNS_];
     size_t i;
 
-    perf_row_numbers_(row, tick, x);
     perf_put_csv_(o, row->name);
     perf_put_char_(o, ',');
     perf_put_(o, perf_kind_text_(row->kind));
@@ -990,8 +988,8 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row, double 
     perf_put_u64_(o, row->count);
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(o, ',');
-        if (perf_is_finite_(x[i]))
-            perf_put_fixed_(o, x[i], 3);
+        if (perf_is_finite_(row->figure[i]))
+            perf_put_fixed_(o, row->figure[i], 3);
     }
     perf_put_char_(o, '\n');
 }
@@ -1007,22 +1005,20 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s)
     }
     perf_put_char_(o, '\n');
     for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
-        perf_put_csv_row_(o, &s->row[i], s->tick);
+        perf_put_csv_row_(o, &s->row[i]);
 }
 
-PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row, double tick)
+PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
 {
-    double x[PERF_COLUMNS_];
     size_t i;
 
-    perf_row_numbers_(row, tick, x);
     json->line = 1;
     perf_member_open_(json, PERF_NULL_, '{');
     perf_member_text_(json, "name", row->name);
     perf_member_text_(json, "kind", perf_kind_text_(row->kind));
     perf_member_whole_(json, "calls", row->count);
     for (i = 0; i < PERF_COLUMNS_; i++)
-        perf_member_fixed_(json, perf_column_key_(i), x[i], 3);
+        perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
     perf_member_close_(json, '}');
 }
 
@@ -1085,7 +1081,7 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
     json.line = 1;
     perf_member_open_(&json, "scopes", '[');
     for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
-        perf_put_json_row_(&json, &s->row[i], s->tick);
+        perf_put_json_row_(&json, &s->row[i]);
     perf_member_close_(&json, ']');
     if (s->registry) {
         perf_put_sources_(o, s->registry, 1);

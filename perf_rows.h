@@ -1,7 +1,7 @@
 /* perf_rows.h - what was recorded under each name, of all threads.
  *
  *     perf_row_ row;
- *     perf_row_fill_(&row, registry, id, sum);     // calls, ticks, percentiles
+ *     perf_row_fill_(&row, registry, id, sum, tick_ns);    // calls, ticks, percentiles, ns
  *
  * For the library itself; it reads while threads go on, and takes no lock.
  * Sections (search for ">>"):  internal  private
@@ -15,7 +15,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
- *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
+ *   PERF_COLUMNS_, PERF_COLUMN_*_  those figures of it that are in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_  a kind in words
@@ -23,18 +23,26 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
-typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
+/* The figures of a row, in the order of the CSV. */
+enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
+       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
+       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
+
+typedef struct perf_row_ {      /* one name, all threads                                          */
     const char *name;
     uint32_t    kind;
-    uint64_t    count, sum, total, self, min, max;
-    double      p50, p95, p99;
-    double      last, least, most, values;      /* of a counter, or numbers of scopes             */
-    uint64_t    numbers;                        /* how many those are                             */
+    int         point;                          /* it has no length: a counter or an instant      */
+    uint64_t    count, numbers;                 /* calls; values of a counter                     */
+    double      sum;                            /* ns of all calls, of recursive ones as well     */
+    double      figure[PERF_COLUMNS_];          /* in ns; of a counter in its unit                */
 } perf_row_;
 
-/* The durations recorded under one name. */
+/* What was recorded under one name, added up; times in ticks. */
 typedef struct perf_sum_ {
-    uint64_t last_at;           /* of a counter: when its last value came                         */
+    uint64_t sum, total, self, min, max;
+    double   last, least, most, values;         /* of a counter                                   */
+    uint64_t last_at;                           /* when its last value came                       */
+    uint64_t calls;                             /* in the buckets                                 */
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
@@ -47,8 +55,8 @@ PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorde
                                     perf_cell_ *c);
 PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
 PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q);
+PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
+PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 
 /* The number of a bucket becomes the bits of a double. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
@@ -111,28 +119,26 @@ PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
     return 1;
 }
 
-PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
+/* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum,
+                                  double tick)
 {
     perf_name_    **table = PERF_ACQ_(&r->names);
     perf_recorder_ *t;
     perf_cell_     *first, *c;
-    uint64_t        calls = 0;
     uint32_t        i;
 
     PERF_LIBC_(memset)(sum, 0, sizeof *sum);
     PERF_LIBC_(memset)(row, 0, sizeof *row);
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
+    row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
             perf_sum_cell_(sum, row, t, c);
-    if (!row->count || PERF_KIND_POINT_(row->kind))
-        return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += sum->bucket[i];
-    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+        sum->calls += sum->bucket[i];
+    perf_row_figures_(row, sum, tick);
 }
 
 /* Adds one cell; its owner may be writing meanwhile. */
@@ -144,20 +150,20 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     if (!n)
         return;
     row->count += n;
-    if (PERF_KIND_POINT_(row->kind)) {
+    if (row->point) {
         perf_sum_gauge_(sum, row, c);
         return;
     }
-    row->sum += PERF_GET_(&c->sum);
+    sum->sum += PERF_GET_(&c->sum);
     ticks = perf_cell_ticks_(c);
-    row->total += ticks.total;
-    row->self += ticks.self;
+    sum->total += ticks.total;
+    sum->self += ticks.self;
     x = PERF_GET_(&c->of.calls.min);
-    if (x < row->min || row->count == n)
-        row->min = x;
+    if (x < sum->min || row->count == n)
+        sum->min = x;
     x = PERF_GET_(&c->of.calls.max);
-    if (x > row->max)
-        row->max = x;
+    if (x > sum->max)
+        sum->max = x;
     perf_sum_buckets_(sum, t, c);
 }
 
@@ -171,14 +177,14 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
         return;
     least = perf_from_bits_(PERF_GET_(&g->least));
     most = perf_from_bits_(PERF_GET_(&g->most));
-    if (!row->numbers || least < row->least)
-        row->least = least;
-    if (!row->numbers || most > row->most)
-        row->most = most;
-    row->values += perf_from_bits_(PERF_GET_(&g->values));
+    if (!row->numbers || least < sum->least)
+        sum->least = least;
+    if (!row->numbers || most > sum->most)
+        sum->most = most;
+    sum->values += perf_from_bits_(PERF_GET_(&g->values));
     if (PERF_GET_(&g->at) >= sum->last_at) {
         sum->last_at = PERF_GET_(&g->at);
-        row->last = perf_from_bits_(PERF_GET_(&g->last));
+        sum->last = perf_from_bits_(PERF_GET_(&g->last));
     }
     row->numbers += n;
 }
@@ -242,6 +248,30 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
     }
 }
 
+PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
+{
+    double *x = row->figure;
+
+    if (row->numbers) {
+        x[PERF_COLUMN_MEAN_] = sum->values / PERF_CAST_(double, row->numbers);
+        x[PERF_COLUMN_MIN_] = sum->least;
+        x[PERF_COLUMN_MAX_] = sum->most;
+        x[PERF_COLUMN_LAST_] = sum->last;
+    } else if (row->count) {
+        x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, sum->total) * tick;
+        x[PERF_COLUMN_SELF_] = PERF_CAST_(double, sum->self) * tick;
+        row->sum = PERF_CAST_(double, sum->sum) * tick;
+        x[PERF_COLUMN_MEAN_] = row->sum / PERF_CAST_(double, row->count);
+        x[PERF_COLUMN_MIN_] = PERF_CAST_(double, sum->min) * tick;
+        x[PERF_COLUMN_MAX_] = PERF_CAST_(double, sum->max) * tick;
+    }
+    if (row->count && !row->point) {
+        x[PERF_COLUMN_P50_] = perf_sum_quantile_(sum, 0.50) * tick;
+        x[PERF_COLUMN_P95_] = perf_sum_quantile_(sum, 0.95) * tick;
+        x[PERF_COLUMN_P99_] = perf_sum_quantile_(sum, 0.99) * tick;
+    }
+}
+
 /* Middle of a bucket in ticks. */
 PERF_FN double perf_bucket_value_(uint32_t index)
 {
@@ -252,25 +282,24 @@ PERF_FN double perf_bucket_value_(uint32_t index)
 }
 
 /* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q)
+PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q)
 {
-    double   want = q * PERF_CAST_(double, calls), value;
+    double   want = q * PERF_CAST_(double, sum->calls), value;
     uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
     uint32_t i;
 
     if (PERF_CAST_(double, rank) < want || rank == 0)
         rank++;
     for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += c->bucket[i];
+        seen += sum->bucket[i];
         if (seen >= rank)
             break;
     }
     value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, row->max))
-        value = PERF_CAST_(double, row->max);
-    if (value < PERF_CAST_(double, row->min))
-        value = PERF_CAST_(double, row->min);
+    if (value > PERF_CAST_(double, sum->max))
+        value = PERF_CAST_(double, sum->max);
+    if (value < PERF_CAST_(double, sum->min))
+        value = PERF_CAST_(double, sum->min);
     return value;
 }
 
@@ -301,30 +330,6 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
-}
-
-/* The numbers of a row, in the order of the CSV, to a thousandth of a nanosecond. */
-enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
-       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
-       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
-PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
-{
-    PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
-    if (row->numbers) {                         /* of a counter, in its unit                      */
-        x[PERF_COLUMN_MEAN_] = row->values / PERF_CAST_(double, row->numbers);
-        x[PERF_COLUMN_MIN_] = row->least;
-        x[PERF_COLUMN_MAX_] = row->most;
-        x[PERF_COLUMN_LAST_] = row->last;
-        return;
-    }
-    x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, row->total) * tick;
-    x[PERF_COLUMN_SELF_] = PERF_CAST_(double, row->self) * tick;
-    x[PERF_COLUMN_MEAN_] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
-    x[PERF_COLUMN_MIN_] = PERF_CAST_(double, row->min) * tick;
-    x[PERF_COLUMN_P50_] = row->p50 * tick;
-    x[PERF_COLUMN_P95_] = row->p95 * tick;
-    x[PERF_COLUMN_P99_] = row->p99 * tick;
-    x[PERF_COLUMN_MAX_] = PERF_CAST_(double, row->max) * tick;
 }
 
 PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)

@@ -604,7 +604,7 @@ PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *cor
         if (!fits)
             break;
         one = &saving->scope[saving->scopes];
-        perf_row_fill_(&one->row, core, id, sum);
+        perf_row_fill_(&one->row, core, id, sum, saving->clock.tick_ns);
         one->bucket = saving->buckets;
         one->buckets = 0;
         if (!one->row.count)
@@ -1679,7 +1679,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_put_samples_(json, "candidate", loop, 1);
 }
 
-/* 1: that kind of row has a figure in this column of perf_row_numbers_. */
+/* 1: that kind of row has a figure in this column. */
 PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
 {
     if (kind < PERF_KIND_COUNT_)
@@ -1697,17 +1697,15 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
     static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
                                                       "p95", "p99", "max", "last"};
     const char *const element = PERF_CAST_(const char *, PERF_NULL_);
-    double            figure[PERF_COLUMNS_];
     size_t            i;
 
-    perf_row_numbers_(&scope->row, saving->clock.tick_ns, figure);
     perf_member_text_(json, "kind", perf_kind_text_(scope->row.kind));
     if (scope->row.kind < PERF_KIND_COUNT_)
         perf_member_text_(json, "unit", "ns");
     perf_member_whole_(json, "calls", scope->row.count);
     for (i = 0; i < PERF_COLUMNS_; i++)
         if (perf_row_has_(scope->row.kind, i))
-            perf_member_real_(json, column[i], figure[i]);
+            perf_member_real_(json, column[i], scope->row.figure[i]);
     if (!scope->buckets)
         return;
     json->line = 1;

@@ -152,7 +152,6 @@ enum {                          /* what a mark is                               
 };
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
-#define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
 
 /* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
  * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */

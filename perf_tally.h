@@ -48,25 +48,22 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
 }
 
 /* Adds the buckets in ns.  One call each goes to the least and the most, so that both are exact. */
-PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const perf_sum_ *c,
-                                    double tick)
+PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *sum, double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, row->min), tick), ns, n, calls = 0, seen = 0;
-    uint64_t max = perf_tally_ns_(PERF_CAST_(double, row->max), tick);
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, n, seen = 0;
+    uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
     uint32_t i;
 
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += c->bucket[i];
-    for (i = 0; seen < calls; i++) {
-        n = c->bucket[i];
+    for (i = 0; seen < sum->calls; i++) {
+        n = sum->bucket[i];
         if (!n)
             continue;
         if (seen == 0) {
             perf_hist_add_n(h, min, 1);
             n--;
         }
-        seen += c->bucket[i];
-        if (seen == calls && n) {
+        seen += sum->bucket[i];
+        if (seen == sum->calls && n) {
             perf_hist_add_n(h, max, 1);
             n--;
         }
@@ -103,26 +100,25 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     out->most = out->least = part;
     if (r)
         perf_sources_collect_(r);
+    tick = perf_scope_tick_ns_(r);
     count = r ? PERF_ACQ_(&r->count) : 0;
     for (id = 1; id < count; id++) {
         perf_name_ *n = PERF_ACQ_(&r->names)[id];
         kind = n->kind;
-        if (PERF_KIND_POINT_(kind) || n->length != length ||
-            PERF_LIBC_(memcmp)(n->site.name, name, length))
+        if (n->length != length || PERF_LIBC_(memcmp)(n->site.name, name, length))
             continue;
         if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
-            perf_row_fill_(&row, r, id, sum);
-            best = row.count ? id : best;
+            perf_row_fill_(&row, r, id, sum, tick);
+            best = row.count && !row.point ? id : best;
         }
     }
     if (best) {
-        perf_row_fill_(&row, r, best, sum);
-        tick = perf_scope_tick_ns_(r);
-        perf_tally_hist_(&out->hist, &row, sum, tick);
+        perf_row_fill_(&row, r, best, sum, tick);
+        perf_tally_hist_(&out->hist, sum, tick);
         out->calls = row.count;
-        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, row.sum), tick);
-        out->total_ns = perf_tally_ns_(PERF_CAST_(double, row.total), tick);
-        out->self_ns = perf_tally_ns_(PERF_CAST_(double, row.self), tick);
+        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, sum->sum), tick);
+        out->total_ns = perf_tally_ns_(PERF_CAST_(double, sum->total), tick);
+        out->self_ns = perf_tally_ns_(PERF_CAST_(double, sum->self), tick);
         out->most_ns = out->least_ns = out->total_ns;
     }
     PERF_FREE(sum);

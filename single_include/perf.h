@@ -4028,7 +4028,6 @@ enum {                          /* what a mark is                               
 };
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
-#define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
 
 /* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
  * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */
@@ -9426,7 +9425,7 @@ PERF_END_DECLS
 /* perf_rows.h - what was recorded under each name, of all threads.
  *
  *     perf_row_ row;
- *     perf_row_fill_(&row, registry, id, sum);     // calls, ticks, percentiles
+ *     perf_row_fill_(&row, registry, id, sum, tick_ns);    // calls, ticks, percentiles, ns
  *
  * For the library itself; it reads while threads go on, and takes no lock.
  * Sections (search for ">>"):  internal  private
@@ -12396,7 +12395,7 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
- *   perf_row_numbers_, PERF_COLUMNS_, PERF_COLUMN_*_  those figures in ns, in the order of the CSV
+ *   PERF_COLUMNS_, PERF_COLUMN_*_  those figures of it that are in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
  *   perf_kind_text_  a kind in words
@@ -12404,18 +12403,26 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
-typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
+/* The figures of a row, in the order of the CSV. */
+enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
+       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
+       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
+
+typedef struct perf_row_ {      /* one name, all threads                                          */
     const char *name;
     uint32_t    kind;
-    uint64_t    count, sum, total, self, min, max;
-    double      p50, p95, p99;
-    double      last, least, most, values;      /* of a counter, or numbers of scopes             */
-    uint64_t    numbers;                        /* how many those are                             */
+    int         point;                          /* it has no length: a counter or an instant      */
+    uint64_t    count, numbers;                 /* calls; values of a counter                     */
+    double      sum;                            /* ns of all calls, of recursive ones as well     */
+    double      figure[PERF_COLUMNS_];          /* in ns; of a counter in its unit                */
 } perf_row_;
 
-/* The durations recorded under one name. */
+/* What was recorded under one name, added up; times in ticks. */
 typedef struct perf_sum_ {
-    uint64_t last_at;           /* of a counter: when its last value came                         */
+    uint64_t sum, total, self, min, max;
+    double   last, least, most, values;         /* of a counter                                   */
+    uint64_t last_at;                           /* when its last value came                       */
+    uint64_t calls;                             /* in the buckets                                 */
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
@@ -12428,8 +12435,8 @@ PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorde
                                     perf_cell_ *c);
 PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
 PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q);
+PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
+PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 
 /* The number of a bucket becomes the bits of a double. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
@@ -12492,28 +12499,26 @@ PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
     return 1;
 }
 
-PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
+/* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum,
+                                  double tick)
 {
     perf_name_    **table = PERF_ACQ_(&r->names);
     perf_recorder_ *t;
     perf_cell_     *first, *c;
-    uint64_t        calls = 0;
     uint32_t        i;
 
     PERF_LIBC_(memset)(sum, 0, sizeof *sum);
     PERF_LIBC_(memset)(row, 0, sizeof *row);
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
+    row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
             perf_sum_cell_(sum, row, t, c);
-    if (!row->count || PERF_KIND_POINT_(row->kind))
-        return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += sum->bucket[i];
-    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
+        sum->calls += sum->bucket[i];
+    perf_row_figures_(row, sum, tick);
 }
 
 /* Adds one cell; its owner may be writing meanwhile. */
@@ -12525,20 +12530,20 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     if (!n)
         return;
     row->count += n;
-    if (PERF_KIND_POINT_(row->kind)) {
+    if (row->point) {
         perf_sum_gauge_(sum, row, c);
         return;
     }
-    row->sum += PERF_GET_(&c->sum);
+    sum->sum += PERF_GET_(&c->sum);
     ticks = perf_cell_ticks_(c);
-    row->total += ticks.total;
-    row->self += ticks.self;
+    sum->total += ticks.total;
+    sum->self += ticks.self;
     x = PERF_GET_(&c->of.calls.min);
-    if (x < row->min || row->count == n)
-        row->min = x;
+    if (x < sum->min || row->count == n)
+        sum->min = x;
     x = PERF_GET_(&c->of.calls.max);
-    if (x > row->max)
-        row->max = x;
+    if (x > sum->max)
+        sum->max = x;
     perf_sum_buckets_(sum, t, c);
 }
 
@@ -12552,14 +12557,14 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
         return;
     least = perf_from_bits_(PERF_GET_(&g->least));
     most = perf_from_bits_(PERF_GET_(&g->most));
-    if (!row->numbers || least < row->least)
-        row->least = least;
-    if (!row->numbers || most > row->most)
-        row->most = most;
-    row->values += perf_from_bits_(PERF_GET_(&g->values));
+    if (!row->numbers || least < sum->least)
+        sum->least = least;
+    if (!row->numbers || most > sum->most)
+        sum->most = most;
+    sum->values += perf_from_bits_(PERF_GET_(&g->values));
     if (PERF_GET_(&g->at) >= sum->last_at) {
         sum->last_at = PERF_GET_(&g->at);
-        row->last = perf_from_bits_(PERF_GET_(&g->last));
+        sum->last = perf_from_bits_(PERF_GET_(&g->last));
     }
     row->numbers += n;
 }
@@ -12623,6 +12628,30 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
     }
 }
 
+PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
+{
+    double *x = row->figure;
+
+    if (row->numbers) {
+        x[PERF_COLUMN_MEAN_] = sum->values / PERF_CAST_(double, row->numbers);
+        x[PERF_COLUMN_MIN_] = sum->least;
+        x[PERF_COLUMN_MAX_] = sum->most;
+        x[PERF_COLUMN_LAST_] = sum->last;
+    } else if (row->count) {
+        x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, sum->total) * tick;
+        x[PERF_COLUMN_SELF_] = PERF_CAST_(double, sum->self) * tick;
+        row->sum = PERF_CAST_(double, sum->sum) * tick;
+        x[PERF_COLUMN_MEAN_] = row->sum / PERF_CAST_(double, row->count);
+        x[PERF_COLUMN_MIN_] = PERF_CAST_(double, sum->min) * tick;
+        x[PERF_COLUMN_MAX_] = PERF_CAST_(double, sum->max) * tick;
+    }
+    if (row->count && !row->point) {
+        x[PERF_COLUMN_P50_] = perf_sum_quantile_(sum, 0.50) * tick;
+        x[PERF_COLUMN_P95_] = perf_sum_quantile_(sum, 0.95) * tick;
+        x[PERF_COLUMN_P99_] = perf_sum_quantile_(sum, 0.99) * tick;
+    }
+}
+
 /* Middle of a bucket in ticks. */
 PERF_FN double perf_bucket_value_(uint32_t index)
 {
@@ -12633,25 +12662,24 @@ PERF_FN double perf_bucket_value_(uint32_t index)
 }
 
 /* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
-                                  double q)
+PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q)
 {
-    double   want = q * PERF_CAST_(double, calls), value;
+    double   want = q * PERF_CAST_(double, sum->calls), value;
     uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
     uint32_t i;
 
     if (PERF_CAST_(double, rank) < want || rank == 0)
         rank++;
     for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += c->bucket[i];
+        seen += sum->bucket[i];
         if (seen >= rank)
             break;
     }
     value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, row->max))
-        value = PERF_CAST_(double, row->max);
-    if (value < PERF_CAST_(double, row->min))
-        value = PERF_CAST_(double, row->min);
+    if (value > PERF_CAST_(double, sum->max))
+        value = PERF_CAST_(double, sum->max);
+    if (value < PERF_CAST_(double, sum->min))
+        value = PERF_CAST_(double, sum->min);
     return value;
 }
 
@@ -12682,30 +12710,6 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);
-}
-
-/* The numbers of a row, in the order of the CSV, to a thousandth of a nanosecond. */
-enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
-       PERF_COLUMN_P50_, PERF_COLUMN_P95_, PERF_COLUMN_P99_, PERF_COLUMN_MAX_,
-       PERF_COLUMN_LAST_, PERF_COLUMNS_ };
-PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
-{
-    PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
-    if (row->numbers) {                         /* of a counter, in its unit                      */
-        x[PERF_COLUMN_MEAN_] = row->values / PERF_CAST_(double, row->numbers);
-        x[PERF_COLUMN_MIN_] = row->least;
-        x[PERF_COLUMN_MAX_] = row->most;
-        x[PERF_COLUMN_LAST_] = row->last;
-        return;
-    }
-    x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, row->total) * tick;
-    x[PERF_COLUMN_SELF_] = PERF_CAST_(double, row->self) * tick;
-    x[PERF_COLUMN_MEAN_] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
-    x[PERF_COLUMN_MIN_] = PERF_CAST_(double, row->min) * tick;
-    x[PERF_COLUMN_P50_] = row->p50 * tick;
-    x[PERF_COLUMN_P95_] = row->p95 * tick;
-    x[PERF_COLUMN_P99_] = row->p99 * tick;
-    x[PERF_COLUMN_MAX_] = PERF_CAST_(double, row->max) * tick;
 }
 
 PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
@@ -14365,7 +14369,7 @@ typedef struct perf_snapshot_ {
     perf_registry_  *registry;  /* NULL: nothing was recorded                                     */
     perf_row_       *row;
     size_t           rows;
-    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
+    double           tick, self;        /* ns: of a tick; self time of all scopes                 */
     perf_losses_     losses;
     perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
     perf_tree_      *tree;      /* NULL unless it is asked for                                    */
@@ -14382,7 +14386,7 @@ PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 PERF_FN void perf_snapshot_free_(perf_snapshot_ *s);
 PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s);
 PERF_COLD_DECL_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick, size_t *n);
 PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock);
 PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent);
 PERF_COLD_DECL_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s);
@@ -14478,14 +14482,14 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             perf_unlock_(&r->lock);
         }
         s.spent = perf_spent_since_(&s.spent, 0);
-        s.row = perf_rows_(r, s.opts.sort, &s.rows);
+        s.row = perf_rows_(r, s.opts.sort, s.tick, &s.rows);
         (void)perf_host_evidence_(&s.main, r, &s.evidence);
         if (s.opts.view == PERF_VIEW_TREE)
             s.tree = perf_tree_make_(r);
     }
     for (i = 0; i < s.rows; i++)
         if (PERF_KIND_HOST_(s.row[i].kind))
-            s.self += PERF_CAST_(double, s.row[i].self);
+            s.self += s.row[i].figure[PERF_COLUMN_SELF_];
     if (!(s.self > 0))
         s.self = 1;
     return s;
@@ -14537,14 +14541,15 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
 /* What rows are sorted by, the largest first. */
 PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
 {
+    if (by == PERF_SORT_CALLS)
+        return PERF_CAST_(double, row->count);
+    if (row->point)
+        return 0;
     switch (PERF_CAST_(int, by)) {
-    case PERF_SORT_TOTAL: return PERF_CAST_(double, row->total);
-    case PERF_SORT_CALLS: return PERF_CAST_(double, row->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, row->sum) / PERF_CAST_(double, row->count);
-    case PERF_SORT_MAX: return PERF_CAST_(double, row->max);
-    case PERF_SORT_SELF:
-    case PERF_SORT_NAME:
-    default: return PERF_CAST_(double, row->self);
+    case PERF_SORT_TOTAL: return row->figure[PERF_COLUMN_TOTAL_];
+    case PERF_SORT_MEAN: return row->figure[PERF_COLUMN_MEAN_];
+    case PERF_SORT_MAX: return row->figure[PERF_COLUMN_MAX_];
+    default: return row->figure[PERF_COLUMN_SELF_];
     }
 }
 
@@ -14561,7 +14566,7 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 }
 
 /* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
-PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick, size_t *n)
 {
     uint32_t   id, count = PERF_ACQ_(&r->count);
     perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
@@ -14574,7 +14579,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
         return PERF_NULL_;
     }
     for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], r, id, sum);
+        perf_row_fill_(&row[*n], r, id, sum, tick);
         if (row[*n].count)
             ++*n;
     }
@@ -14670,7 +14675,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
     size_t      i, shown = 0, left = 0;
 
     for (i = 0; i < s->rows; i++) {
-        if (PERF_KIND_POINT_(s->row[i].kind))
+        if (s->row[i].point)
             continue;
         if (perf_rows_full_(s, shown)) {
             left++;
@@ -14717,10 +14722,9 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
 
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
 {
-    const double share = PERF_CAST_(double, row->self) / s->self;
-    double       x[PERF_COLUMNS_];
+    const double *x = row->figure;
+    const double  share = x[PERF_COLUMN_SELF_] / s->self;
 
-    perf_row_numbers_(row, s->tick, x);
     perf_cell_text_(t, row->name);
     perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
     perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
@@ -14753,30 +14757,30 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        if (!PERF_KIND_POINT_(row->kind))
+        if (!row->point)
             continue;
         if (!titles++)
             perf_table_head_(&table);
         perf_cell_text_(&table, row->name);
         perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
         if (row->numbers) {
-            perf_cell_fixed_(&table, row->last, 2);
-            perf_cell_fixed_(&table, row->values / PERF_CAST_(double, row->numbers), 2);
-            perf_cell_fixed_(&table, row->least, 2);
-            perf_cell_fixed_(&table, row->most, 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_LAST_], 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MEAN_], 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MIN_], 2);
+            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MAX_], 2);
         }
         perf_row_end_(&table);
     }
 }
 
-PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ticks,
+PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ns,
                                      const perf_snapshot_ *s)
 {
-    if (!(ticks > 0))
+    if (!(ns > 0))
         return;
     perf_put_(o, "waiting for ");
     perf_put_(o, what);
-    perf_put_number_(o, ": ", ticks / s->self * 100, 1);
+    perf_put_number_(o, ": ", ns / s->self * 100, 1);
     perf_put_(o, " % of the time in scopes\n");
 }
 
@@ -14788,7 +14792,7 @@ PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        const double     self = PERF_CAST_(double, row->self);
+        const double     self = row->figure[PERF_COLUMN_SELF_];
         switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
         case PERF_BY_SYNCS: device += self; break;
         case PERF_BY_LOCKS: lock += self; break;
@@ -15265,12 +15269,10 @@ PERF_COLD_FN_ const char *perf_column_key_(size_t i)
     return key[i];
 }
 
-PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row, double tick)
+PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row)
 {
-    double x[PERF_COLUMNS_];
     size_t i;
 
-    perf_row_numbers_(row, tick, x);
     perf_put_csv_(o, row->name);
     perf_put_char_(o, ',');
     perf_put_(o, perf_kind_text_(row->kind));
@@ -15278,8 +15280,8 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row, double 
     perf_put_u64_(o, row->count);
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(o, ',');
-        if (perf_is_finite_(x[i]))
-            perf_put_fixed_(o, x[i], 3);
+        if (perf_is_finite_(row->figure[i]))
+            perf_put_fixed_(o, row->figure[i], 3);
     }
     perf_put_char_(o, '\n');
 }
@@ -15295,22 +15297,20 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s)
     }
     perf_put_char_(o, '\n');
     for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
-        perf_put_csv_row_(o, &s->row[i], s->tick);
+        perf_put_csv_row_(o, &s->row[i]);
 }
 
-PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row, double tick)
+PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
 {
-    double x[PERF_COLUMNS_];
     size_t i;
 
-    perf_row_numbers_(row, tick, x);
     json->line = 1;
     perf_member_open_(json, PERF_NULL_, '{');
     perf_member_text_(json, "name", row->name);
     perf_member_text_(json, "kind", perf_kind_text_(row->kind));
     perf_member_whole_(json, "calls", row->count);
     for (i = 0; i < PERF_COLUMNS_; i++)
-        perf_member_fixed_(json, perf_column_key_(i), x[i], 3);
+        perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
     perf_member_close_(json, '}');
 }
 
@@ -15373,7 +15373,7 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
     json.line = 1;
     perf_member_open_(&json, "scopes", '[');
     for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
-        perf_put_json_row_(&json, &s->row[i], s->tick);
+        perf_put_json_row_(&json, &s->row[i]);
     perf_member_close_(&json, ']');
     if (s->registry) {
         perf_put_sources_(o, s->registry, 1);
@@ -21620,7 +21620,7 @@ PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *cor
         if (!fits)
             break;
         one = &saving->scope[saving->scopes];
-        perf_row_fill_(&one->row, core, id, sum);
+        perf_row_fill_(&one->row, core, id, sum, saving->clock.tick_ns);
         one->bucket = saving->buckets;
         one->buckets = 0;
         if (!one->row.count)
@@ -22695,7 +22695,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_put_samples_(json, "candidate", loop, 1);
 }
 
-/* 1: that kind of row has a figure in this column of perf_row_numbers_. */
+/* 1: that kind of row has a figure in this column. */
 PERF_COLD_FN_ int perf_row_has_(uint32_t kind, size_t column)
 {
     if (kind < PERF_KIND_COUNT_)
@@ -22713,17 +22713,15 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
     static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
                                                       "p95", "p99", "max", "last"};
     const char *const element = PERF_CAST_(const char *, PERF_NULL_);
-    double            figure[PERF_COLUMNS_];
     size_t            i;
 
-    perf_row_numbers_(&scope->row, saving->clock.tick_ns, figure);
     perf_member_text_(json, "kind", perf_kind_text_(scope->row.kind));
     if (scope->row.kind < PERF_KIND_COUNT_)
         perf_member_text_(json, "unit", "ns");
     perf_member_whole_(json, "calls", scope->row.count);
     for (i = 0; i < PERF_COLUMNS_; i++)
         if (perf_row_has_(scope->row.kind, i))
-            perf_member_real_(json, column[i], figure[i]);
+            perf_member_real_(json, column[i], scope->row.figure[i]);
     if (!scope->buckets)
         return;
     json->line = 1;
@@ -25417,7 +25415,7 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     perf_put_sample_(out, &series, PERF_CAST_(double, total));
     series.part = "_sum";
     perf_put_sample_(out, &series,
-                     PERF_CAST_(double, scope->row.sum) * saving->clock.tick_ns * 1e-9);
+                     scope->row.sum * 1e-9);
 }
 
 /* The scopes of these kinds as one family. */
@@ -25443,13 +25441,14 @@ PERF_COLD_FN_ void perf_put_openmetrics_counters_(perf_out_ *out, const perf_sav
     size_t       i, some = 0;
 
     for (i = 0; i < saving->scopes; i++) {
-        const perf_saved_scope_ *counter = &saving->scope[i];
-        if (counter->row.kind != PERF_KIND_COUNT_ || !perf_is_finite_(counter->row.last))
+        const perf_row_ *counter = &saving->scope[i].row;
+        const double     last = counter->figure[PERF_COLUMN_LAST_];
+        if (counter->kind != PERF_KIND_COUNT_ || !perf_is_finite_(last))
             continue;
         if (!some++)
             perf_put_family_(out, "perf_value", "gauge", "", "Last value given to perf_count.");
-        series.text = counter->row.name;
-        perf_put_sample_(out, &series, counter->row.last);
+        series.text = counter->name;
+        perf_put_sample_(out, &series, last);
     }
 }
 
@@ -29936,25 +29935,22 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
 }
 
 /* Adds the buckets in ns.  One call each goes to the least and the most, so that both are exact. */
-PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const perf_sum_ *c,
-                                    double tick)
+PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *sum, double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, row->min), tick), ns, n, calls = 0, seen = 0;
-    uint64_t max = perf_tally_ns_(PERF_CAST_(double, row->max), tick);
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, n, seen = 0;
+    uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
     uint32_t i;
 
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += c->bucket[i];
-    for (i = 0; seen < calls; i++) {
-        n = c->bucket[i];
+    for (i = 0; seen < sum->calls; i++) {
+        n = sum->bucket[i];
         if (!n)
             continue;
         if (seen == 0) {
             perf_hist_add_n(h, min, 1);
             n--;
         }
-        seen += c->bucket[i];
-        if (seen == calls && n) {
+        seen += sum->bucket[i];
+        if (seen == sum->calls && n) {
             perf_hist_add_n(h, max, 1);
             n--;
         }
@@ -29991,26 +29987,25 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     out->most = out->least = part;
     if (r)
         perf_sources_collect_(r);
+    tick = perf_scope_tick_ns_(r);
     count = r ? PERF_ACQ_(&r->count) : 0;
     for (id = 1; id < count; id++) {
         perf_name_ *n = PERF_ACQ_(&r->names)[id];
         kind = n->kind;
-        if (PERF_KIND_POINT_(kind) || n->length != length ||
-            PERF_LIBC_(memcmp)(n->site.name, name, length))
+        if (n->length != length || PERF_LIBC_(memcmp)(n->site.name, name, length))
             continue;
         if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
-            perf_row_fill_(&row, r, id, sum);
-            best = row.count ? id : best;
+            perf_row_fill_(&row, r, id, sum, tick);
+            best = row.count && !row.point ? id : best;
         }
     }
     if (best) {
-        perf_row_fill_(&row, r, best, sum);
-        tick = perf_scope_tick_ns_(r);
-        perf_tally_hist_(&out->hist, &row, sum, tick);
+        perf_row_fill_(&row, r, best, sum, tick);
+        perf_tally_hist_(&out->hist, sum, tick);
         out->calls = row.count;
-        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, row.sum), tick);
-        out->total_ns = perf_tally_ns_(PERF_CAST_(double, row.total), tick);
-        out->self_ns = perf_tally_ns_(PERF_CAST_(double, row.self), tick);
+        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, sum->sum), tick);
+        out->total_ns = perf_tally_ns_(PERF_CAST_(double, sum->total), tick);
+        out->self_ns = perf_tally_ns_(PERF_CAST_(double, sum->self), tick);
         out->most_ns = out->least_ns = out->total_ns;
     }
     PERF_FREE(sum);

@@ -460,7 +460,7 @@ INSIDE_UNUSED static uint64_t core_name_calls(uint32_t id, uint64_t *buckets)
     uint32_t         i;
 
     *buckets = 0;
-    perf_row_fill_(&found, core_read(), id, &sum);
+    perf_row_fill_(&found, core_read(), id, &sum, 1);
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         *buckets += sum.bucket[i];
     return found.count;
