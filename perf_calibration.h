@@ -45,7 +45,6 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_spent_since_  use of the process, of a thread
  *   perf_scope_ticks_, perf_scope_tick_ns_  time of scopes                                       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -287,32 +286,6 @@ PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
     if (r && r->clock)
         return 1.0;
     return perf_ticks_to_ns(1);
-}
-
-/* ---- what the process, or a thread, has used ---- */
-
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
-{
-    perf_spent_ now = PERF_ZERO;
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
-
-    if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
-        }
-    }
-#endif
-    (void)from, (void)who;
-    return now;
 }
 
 PERF_END_DECLS

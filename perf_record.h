@@ -39,11 +39,9 @@ PERF_FN void perf_reset(void);
 PERF_FN perf_status perf_error(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
- * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
- * stream's.  What is made here is never freed.  Any thread, unless something else is said.
+ * `r` is the registry.  Any thread, unless something else is said.
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
@@ -52,7 +50,6 @@ PERF_FN perf_status perf_error(void);
  *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
- *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
@@ -84,121 +81,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
 }
-
-/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
-
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-/* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
-{
-    int   was = PERF_ERRNO_;
-    void *p;
-
-    if (PERF_ACQ_(&r->family))
-        return;
-    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
-    if (PERF_PTR_(intptr_t, p) != -1) {
-        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
-        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
-    }
-    PERF_ERRNO_ = was;
-}
-
-/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
-PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
-{
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
-
-    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
-        at = __atomic_fetch_add(&family->used, size, 0);
-    if (at + size <= PERF_FAMILY_BYTES_)
-        return PERF_PTR_(char *, family) + at;
-    (void)__atomic_fetch_add(&family->full, 1, 0);
-    return PERF_NULL_;
-}
-
-/* A child's place in its family, made when it first takes the lock. */
-PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m, *first;
-
-    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
-    if (!family)
-        return;
-    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
-    if (m) {
-        m->parent = r->member;
-        m->inherited = r->count;
-        first = PERF_ACQ_(&family->members);
-        do
-            m->next = first;
-        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_ACQUIRE));
-    }
-    r->member = m;
-}
-
-#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
-
-/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
-PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
-{
-    void *p = PERF_NULL_;
-
-    if (r && r->member) {
-        if (bytes < PERF_CHILD_STEP_)
-            bytes = PERF_CHILD_STEP_;
-        p = perf_family_take_(r->family, bytes);
-    }
-    if (!p)
-        return perf_pages_(*step, wipe);
-    *step = bytes;
-    return p;
-}
-
-/* Shows the parents of a child a new recorder. */
-PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
-{
-    perf_member_ *m = r->member;
-
-    if (m)
-        t->shown = PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown));
-    if (t->shown) {
-        t->shown->next = m->recorders;
-        PERF_REL_(&m->recorders, t->shown);
-    }
-}
-#else
-#define perf_family_make_(r)                      PERF_CAST_(void, (r))
-#define perf_member_make_(r)                      PERF_CAST_(void, (r))
-#define perf_pool_pages_(r, bytes, step, wipe)    (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
-#define perf_recorder_show_(r, t)                 PERF_CAST_(void, (t))
-#endif
-
-/* `bytes` more of a pool that grows by `step`; never given back. */
-PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
-                               size_t step, int wipe)
-{
-    char *p;
-
-    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
-    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
-        if (step < bytes)
-            step = bytes;
-        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
-        if (!p)
-            return PERF_NULL_;
-        *pool = p;
-        *end = p + step;
-    }
-    p = *pool;
-    *pool += bytes;
-    return p;
-}
-
-/* The same from the registry, with its lock held. */
-#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
 
 #define PERF_ROOM_STEP_ 262144
 #define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
@@ -240,7 +122,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
 #endif
 
-/* The same from the recorder of the calling thread. */
+/* `bytes` more of a thread's own pool, as perf_pool_. */
 PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
 {
     t->pooled += bytes;
@@ -276,53 +158,6 @@ PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
     perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
 }
 
-/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
- * one), or each starts over when it next begins a scope.                                         */
-PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
-{
-    perf_recorder_ *t;
-
-    while ((t = r->recorders) != PERF_NULL_) {
-        r->recorders = t->next;
-        PERF_LIBC_(memset)(t, 0, sizeof *t);
-    }
-    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
-    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
-    r->scan_at = 64;
-    r->retired = PERF_NULL_;
-    r->reading = 0;
-    r->loop_readers = 0;
-    r->marks = PERF_NULL_;
-    r->gpu = PERF_NULL_;
-    r->sources = PERF_NULL_;                    /* added again when next used                     */
-    r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
-    r->child = 1;
-    perf_member_make_(r);
-    if (r->stream)                              /* the child's next flush opens a file of its own */
-        r->stream->unsent = 0;
-    PERF_SET_(&r->lock, 0u);
-    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
-}
-
-/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
- * signal handler or in the user's own mmap); the caller then gives up and counts.                */
-PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
-{
-    uint32_t process = perf_process_id_(), was;
-
-    while ((was = PERF_ACQ_(&r->process)) != process) {
-#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
-            return 0;                           /* the child of vfork: its parent's memory        */
-#endif
-        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&r->forked, was, process))
-            perf_forked_(r, process);
-    }
-    return perf_lock_word_(&r->lock, 1);
-}
-
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
@@ -334,6 +169,26 @@ extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it,
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
 PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
+
+#if PERF_LP64_UNIX_
+/* Before a fork: makes the block if there is none. */
+PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
+{
+    int   was = PERF_ERRNO_;
+    void *p;
+
+    if (PERF_ACQ_(&r->family))
+        return;
+    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
+    if (PERF_PTR_(intptr_t, p) != -1) {
+        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
+        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+    }
+    PERF_ERRNO_ = was;
+}
+#else
+#define perf_family_make_(r) PERF_CAST_(void, (r))
+#endif
 
 /* A parent that has marked nothing shall find what its children record, too. */
 PERF_COLD_FN_ void perf_at_fork_(void)
@@ -671,6 +526,22 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     PERF_SET_(&t->away, UINT64_C(0));
     for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
         PERF_SET_(&t->late[i], &t->waste);
+}
+
+/* Shows the parents of a child a new recorder, where there is room that they can read. */
+PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_member_ *m = r->member;
+    perf_shown_  *shown = PERF_NULL_;
+
+    if (m)
+        shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
+    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >=
+                      PERF_FAMILY_BYTES_)
+        return;
+    shown->next = m->recorders;
+    t->shown = shown;
+    PERF_REL_(&m->recorders, shown);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */

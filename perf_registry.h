@@ -1,4 +1,4 @@
-/* perf_registry.h - what is kept of names, loops, streams, sinks, sources: the types of the core.
+/* perf_registry.h - what is kept of names, loops, streams, sinks, sources; its lock and memory.
  *
  *     #include "perf_record.h"                 // has what works with them; never this one alone
  *
@@ -12,7 +12,8 @@
 #include "perf_scope.h"
 
 /* >>internal: what other headers may use -------------------------------------------------------
- * Types of what is kept until the process ends; perf_record.h says who may write what.
+ * What is kept until the process ends; perf_record.h says who may write what.  The lock is never
+ * held over a wait, a call of a driver, or I/O but the stream's.
  *   perf_registry_  the one of the process; perf_name_  a name
  *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
@@ -24,9 +25,11 @@
  *       perf_member_ours_  one of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
- *   perf_image_pin_  is never unloaded                                                           */
+ *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
+ *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none                                       */
 
-/* >>private: types, and small functions of them ----------------------------------------------- */
+/* >>private: types, and bodies, callees before their callers ----------------------------------- */
 
 PERF_BEGIN_DECLS
 
@@ -285,6 +288,165 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #else
 #define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
+
+/* ---- what the process, or a thread, has used ---- */
+
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(who, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
+    }
+#endif
+    (void)from, (void)who;
+    return now;
+}
+
+/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
+PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
+{
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
+
+    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+        at = __atomic_fetch_add(&family->used, size, 0);
+    if (at + size <= PERF_FAMILY_BYTES_)
+        return PERF_PTR_(char *, family) + at;
+    (void)__atomic_fetch_add(&family->full, 1, 0);
+    return PERF_NULL_;
+}
+
+/* A child's place in its family, made when it first takes the lock. */
+PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m, *first;
+
+    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
+    if (!family)
+        return;
+    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
+    if (m) {
+        m->parent = r->member;
+        m->inherited = r->count;
+        first = PERF_ACQ_(&family->members);
+        do
+            m->next = first;
+        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE));
+    }
+    r->member = m;
+}
+
+#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
+
+/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
+{
+    void *p = PERF_NULL_;
+
+    if (r && r->member) {
+        if (bytes < PERF_CHILD_STEP_)
+            bytes = PERF_CHILD_STEP_;
+        p = perf_family_take_(r->family, bytes);
+    }
+    if (!p)
+        return perf_pages_(*step, wipe);
+    *step = bytes;
+    return p;
+}
+#else
+#define perf_member_make_(r)                   PERF_CAST_(void, (r))
+#define perf_pool_pages_(r, bytes, step, wipe) (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
+#endif
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
+                               size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* The same from the registry, with its lock held. */
+#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+
+/* ---- the lock, and who inherits it ---- */
+
+/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
+ * one), or each starts over when it next begins a scope.                                         */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    perf_recorder_ *t;
+
+    while ((t = r->recorders) != PERF_NULL_) {
+        r->recorders = t->next;
+        PERF_LIBC_(memset)(t, 0, sizeof *t);
+    }
+    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->reading = 0;
+    r->loop_readers = 0;
+    r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
+    r->error = PERF_OK;
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
+    r->child = 1;
+    perf_member_make_(r);
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t process = perf_process_id_(), was;
+
+    while ((was = PERF_ACQ_(&r->process)) != process) {
+#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
+        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
+            return 0;                           /* the child of vfork: its parent's memory        */
+#endif
+        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
+    return perf_lock_word_(&r->lock, 1);
+}
 
 PERF_END_DECLS
 
