@@ -423,21 +423,14 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
 PERF_COLD_FN_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
                                         uint64_t at, uint64_t ticks)
 {
-    perf_recorder_ *t = track->recorder;
-    uint64_t        end = at + ticks;
+    uint64_t end = at + ticks;
 
     if (at < track->until)
         at = track->until;
     if (end < at)
         end = at;
     track->until = end;
-    ticks = end - at;
-    if (ticks >= PERF_EVENT_MORE_) {
-        PERF_ADD_(t->ring_more, 1);
-        perf_event_put_(t, ticks, 0);
-        ticks = PERF_EVENT_MORE_;
-    }
-    perf_event_put_(t, at, ticks | PERF_TAG_NAME_(c->tag) | UINT64_C(1) << 56);
+    perf_track_event_(track->recorder, c, at, end - at, 1);
 }
 
 /* Into the report's row of its name, and the trace.  0: there is no room. */
@@ -446,24 +439,14 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_w
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
     perf_activity_track_ *track = perf_activity_track_of_(g, w);
     perf_cell_           *c = PERF_NULL_;
-    uint64_t           ticks = PERF_CAST_(uint64_t, PERF_CAST_(double, w->end - w->start) / tick +
-                                                        0.5);
-    uint64_t           bucket = ticks;
+    const double          ticks = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
 
-    if (track && PERF_GET_(&track->recorder->request))
-        perf_recorder_serve_(track->recorder);
-    if (track && w->name)
-        c = perf_cell_get_(track->recorder, w->name);
+    if (track)
+        c = perf_track_cell_(track->recorder, w->name);
     if (!c)
         return 0;
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, ticks);
-    if (ticks - c->low > c->span)
-        bucket = perf_cell_extend_(track->recorder, c, ticks);
-    if (bucket)
-        perf_cell_count_(track->recorder, c, bucket);
-    if (track->recorder->ring_mask)
-        perf_activity_event_(track, c, w->at, ticks);
+    perf_track_add_(track->recorder, c, PERF_CAST_(uint64_t, ticks));
+    perf_activity_event_(track, c, w->at, PERF_CAST_(uint64_t, ticks));
     return 1;
 }
 

@@ -15,11 +15,11 @@
  *   perf_site_  what a mark says, constant but for its id
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
+ *   perf_event_, PERF_EVENT_*_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
- *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
+ *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_  the functions behind the marks
  *   perf_tell_unheard_  says that a report was asked for, and none is made
@@ -82,8 +82,7 @@ typedef struct perf_anchor_ {
     uint32_t               poor;        /* there was no memory for a registry                     */
     uint32_t               watches;     /* 1: this image has asked to be called at a fork         */
 } perf_anchor_;
-#define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
-#define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
+#define PERF_OFF_NO_CORE_ 2u            /* nobody in the process reads; 1: perf_enable(0)         */
 
 #if PERF_TCC_
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
@@ -117,8 +116,6 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 
 /* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
  * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
-#define PERF_CELLS_ 16
-
 typedef struct perf_calls_ {    /* of a cell that is called: extremes of its durations, in ticks  */
     uint64_t             min, max;
     struct perf_gauge_  *gauge; /* of a counter; NULL: no number yet                              */
@@ -137,7 +134,7 @@ typedef struct perf_cell_ {
     uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
     uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
-    char      others[(PERF_CELLS_ - 1) * 64];
+    char      others[15][64];   /* that half of the cells beside it                               */
     /* cold */
     uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
@@ -185,7 +182,6 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
     uint64_t ns, cpu_ns, switches, waits;

@@ -1584,8 +1584,6 @@ typedef struct perf_gpu_aim_ {
     perf_recorder_  *t;
     perf_cell_      *c;
     perf_gpu_row_   *row;
-    uint64_t         tag;       /* of an outermost one in the trace */
-    uint64_t         mask;      /* of the trace; 0: nothing goes into it now */
     uint32_t         thread, spare;
 } perf_gpu_aim_;
 
@@ -1593,7 +1591,7 @@ typedef struct perf_gpu_aim_ {
 
 /* Fills in where scopes like `s` go.  0: there is no room; the scope is dropped, and counted. */
 PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                      const perf_gpu_done_ *s, perf_gpu_aim_ *a, int events)
+                                      const perf_gpu_done_ *s, perf_gpu_aim_ *a)
 {
     perf_registry_  *r = perf_registry_get_();
     uint32_t         id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
@@ -1602,7 +1600,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     a->site = PERF_NULL_;
     a->c = PERF_NULL_;
     if (track && id)
-        a->c = perf_cell_get_(track->recorder, id);
+        a->c = perf_track_cell_(track->recorder, id);
     if (!a->c) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return 0;
@@ -1611,10 +1609,6 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     if (id < PERF_GPU_ROWS_)
         a->row = &g->row[id];
     a->t = track->recorder;
-    a->tag = PERF_TAG_NAME_(a->c->tag) | UINT64_C(1) << 56;
-    a->mask = 0;
-    if (events)
-        a->mask = a->t->ring_mask;
     a->site = s->site;
     a->stream = s->stream;
     a->thread = s->thread;
@@ -1623,60 +1617,30 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
 
 /* The same, found among those of this batch if it is there; NULL: dropped. */
 PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                                const perf_gpu_done_ *s, perf_gpu_aim_ *aims,
-                                                int events)
+                                                const perf_gpu_done_ *s, perf_gpu_aim_ *aims)
 {
     uintptr_t      at = PERF_PTR_(uintptr_t, s->site) >> 3 ^ PERF_PTR_(uintptr_t, s->stream) >> 6;
     perf_gpu_aim_ *a = &aims[at % PERF_GPU_AIMS_];
 
     if (a->site == s->site && a->stream == s->stream && a->thread == s->thread)
         return a;
-    if (perf_gpu_aim_at_(g, l, s, a, events))
+    if (perf_gpu_aim_at_(g, l, s, a))
         return a;
     return PERF_NULL_;
 }
 
-/* An entry that belongs to the event after it. */
-PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
+PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
 {
-    PERF_ADD_(t->ring_more, 1);
-    perf_event_put_(t, bits, 0);
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
 }
 
-/* A length in ticks, and as the histogram and the trace want it. */
-typedef struct perf_gpu_length_ {
-    uint64_t ticks, bucket, what;
-} perf_gpu_length_;
-
-PERF_INLINE_FN_ perf_gpu_length_ perf_gpu_length_of_(const perf_gpu_aim_ *a, double ticks)
+/* Adds a placed scope to the report's sums.  depth: in the trace, too, if it is not 0. */
+PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, uint64_t ticks,
+                                   uint64_t lag, uint64_t depth)
 {
-    perf_gpu_length_ d;
-
-    d.ticks = d.bucket = d.what = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
-    if (PERF_UNLIKELY_(d.ticks - a->c->low > a->c->span)) {
-        d.bucket = perf_cell_extend_(a->t, a->c, d.ticks);
-        if (!d.bucket)                          /* it is in the sums, and in no percentile */
-            perf_fail_(perf_registry_get_(), PERF_ENOMEM);
-        if (d.ticks >= PERF_EVENT_MORE_) {
-            d.what = PERF_EVENT_MORE_;
-            if (a->mask)
-                perf_event_more_(a->t, d.ticks);
-        }
-    }
-    return d;
-}
-
-/* Adds a placed scope to the report's sums, and to the trace if it is an outermost one. */
-PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, perf_gpu_length_ d,
-                                   uint64_t lag)
-{
-    perf_cell_    *c = a->c;
     perf_gpu_row_ *row = a->row;
 
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d.ticks);
-    if (PERF_LIKELY_(d.bucket))                 /* 0: no memory for it                            */
-        perf_cell_count_(a->t, c, d.bucket);
+    perf_track_add_(a->t, a->c, ticks);
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
@@ -1684,8 +1648,8 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
         row->lag_max = lag;
     row->device_ns += s->ns;
     s->at = s->begin + lag;
-    if (a->mask)
-        perf_event_put_(a->t, s->at, d.what | a->tag);
+    if (depth)
+        perf_track_event_(a->t, a->c, s->at, ticks, depth);
 }
 
 /* Places and adds the scopes from `s` on.  Calls no cold function: gcc would then take all of it
@@ -1693,14 +1657,15 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *s,
                                      perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events)
 {
-    perf_gpu_pace_   p = *pace;
-    perf_gpu_aim_   *a = aims;
-    perf_gpu_length_ d;
+    const uint64_t depth = events ? 1 : 0;
+    perf_gpu_pace_ p = *pace;
+    perf_gpu_aim_ *a = aims;
+    uint64_t       ticks;
 
     for (; s; s = s->next) {
         if (PERF_UNLIKELY_(s->site != a->site || s->stream != a->stream ||
                            s->thread != a->thread)) {
-            a = perf_gpu_aim_of_(g, l, s, aims, events);
+            a = perf_gpu_aim_of_(g, l, s, aims);
             if (PERF_UNLIKELY_(!a)) {
                 a = aims;
                 s->at = s->begin + perf_gpu_place_(&p, s);
@@ -1708,8 +1673,8 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
                 continue;
             }
         }
-        d = perf_gpu_length_of_(a, s->ns * p.per_ns);
-        perf_gpu_add_(a, s, d, perf_gpu_place_(&p, s));
+        ticks = perf_gpu_ticks_(s->ns * p.per_ns);
+        perf_gpu_add_(a, s, ticks, perf_gpu_place_(&p, s), depth);
     }
     *pace = p;
 }
@@ -1757,7 +1722,6 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     perf_gpu_aim_   *a;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
     uint32_t         i, k, n = 0, opened = 0;
-    uint64_t         d;
 
     for (s = first; s; s = s->next)
         batch[n++] = s;
@@ -1780,16 +1744,9 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
         s = batch[i];
         if (!s->depth)
             continue;
-        a = perf_gpu_aim_of_(g, ring->line, s, aims, 0);
-        if (!a || !a->t->ring_mask)
-            continue;
-        d = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, s->ns / tick + 0.5));
-        if (d >= PERF_EVENT_MORE_) {
-            perf_event_more_(a->t, d);
-            d = PERF_EVENT_MORE_;
-        }
-        perf_event_put_(a->t, s->at, d | PERF_TAG_NAME_(a->c->tag) |
-                                         PERF_CAST_(uint64_t, s->depth & 255u) << 56);
+        a = perf_gpu_aim_of_(g, ring->line, s, aims);
+        if (a)
+            perf_track_event_(a->t, a->c, s->at, perf_gpu_ticks_(s->ns / tick), s->depth);
     }
 }
 
@@ -1801,15 +1758,11 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
     perf_gpu_done_  *first = PERF_NULL_, **link = &first, *s, *const done = ring->done;
     uint32_t         i;
     perf_gpu_line_  *l = ring->line;
-    perf_gpu_track_ *t;
     uint64_t         now = PERF_GET_(&ring->now), upto = 0;
     int              mixed = 0;
 
     if (head == ring->tail)
         return;
-    for (t = g->tracks; t; t = t->next)
-        if (PERF_GET_(&t->recorder->request))
-            perf_recorder_serve_(t->recorder);
     for (i = ring->tail; i != head; i++) {
         s = &done[i & mask];
         mixed |= s->begin < upto;
@@ -1865,10 +1818,9 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
     d.site = s->site;
     d.stream = s->stream;
     d.thread = s->thread;
-    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim, 1))
+    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim))
         return;
-    aim.tag = PERF_TAG_NAME_(aim.c->tag) | (p->depth & 255u) << 56;
-    perf_gpu_add_(&aim, &d, perf_gpu_length_of_(&aim, d.ns / pace->tick), 0);
+    perf_gpu_add_(&aim, &d, perf_gpu_ticks_(d.ns / pace->tick), 0, p->depth);
 }
 
 /* ---- collecting ---- */

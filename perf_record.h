@@ -43,11 +43,10 @@ PERF_FN perf_status perf_error(void);
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
  *   perf_recorder_get_  the caller's, NULL: none now
- *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
- *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
+ *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
+ *   perf_ask_  asks all threads (lock held)
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
@@ -450,7 +449,7 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
         on = 0;
     if (!on)
         limit = 0;
-    else if (PERF_ACQ_(&r->stream))
+    else if (PERF_ACQ_(&r->stream) && !t->foreign_track)
         limit = t->ring_head + sizeof(perf_event_);
     PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
     PERF_SET_(&t->ring_limit, limit);
@@ -933,13 +932,17 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
 
 PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
 {
-    perf_cell_ *c = t->fresh;
+    perf_cell_     *c = t->fresh;
+    const uint32_t beside = sizeof c->others / sizeof *c->others;
 
-    if (!t->fresh_left)
-        c = PERF_CAST_(perf_cell_ *, perf_room_(t, PERF_CELLS_ * 64 + sizeof *c));
-    if (!c)
-        return PERF_NULL_;
-    t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
+    if (t->fresh_left) {
+        t->fresh_left--;
+    } else {
+        c = PERF_CAST_(perf_cell_ *, perf_room_(t, (beside + 1) * 64 + sizeof *c));
+        if (!c)
+            return PERF_NULL_;
+        t->fresh_left = beside;
+    }
     t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
     return c;
 }
@@ -1298,6 +1301,7 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
     perf_event_write_(t, &e, 1);
 }
 
+#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
@@ -2225,6 +2229,8 @@ PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 
 /* ---- switches ---- */
 
+#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`, as PERF_OFF_NO_CORE_: by perf_enable(0)          */
+
 PERF_FN perf_status perf_error(void)
 {
     perf_registry_ *r = perf_registry_read_();
@@ -2346,6 +2352,9 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
+
+/* ---- tracks: what a device hands over ---- */
+
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
  * sees to it that one thread at a time writes.  NULL without memory.                             */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
@@ -2358,6 +2367,45 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
     PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
     perf_unlock_(&r->lock);
     return t;
+}
+
+/* The cell of a name; NULL for id 0, and without memory. */
+PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
+{
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    return perf_cell_get_(t, id);
+}
+
+/* Counts a duration.  Without memory for its bucket it is in the sums, and in no percentile. */
+PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks)
+{
+    uint64_t in = ticks;
+
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, ticks);
+    if (PERF_UNLIKELY_(ticks - c->low > c->span))
+        in = perf_cell_extend_(t, c, ticks);
+    if (PERF_LIKELY_(in))
+        perf_cell_count_(t, c, in);
+    else
+        perf_fail_(t->home, PERF_ENOMEM);
+}
+
+/* Its event, if there is a trace; depth 1: outermost. */
+PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                       uint64_t ticks, uint64_t depth)
+{
+    uint64_t what = PERF_TAG_NAME_(c->tag) | depth << 56;
+
+    if (PERF_UNLIKELY_(ticks >= PERF_EVENT_MORE_)) {
+        if (!t->ring_mask)
+            return;
+        PERF_ADD_(t->ring_more, 1);
+        perf_event_hot_(t, ticks, 0);
+        ticks = PERF_EVENT_MORE_;
+    }
+    perf_event_hot_(t, start, what | ticks);
 }
 
 #if PERF_DISABLE

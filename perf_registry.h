@@ -29,7 +29,7 @@
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none                                       */
 
-/* >>private: types, and bodies, callees before their callers ----------------------------------- */
+/* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
 PERF_BEGIN_DECLS
 

@@ -220,7 +220,7 @@ enum {                          /* what a mark is                               
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
- *   perf_entries_put_, perf_event_put_  several entries of the trace's ring side by side, and one
+ *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */

@@ -1657,7 +1657,7 @@ struct cases_<Run_, First_, Rest_...> {
 #define PERF_LOOP_STATE_H
 
 /* ==== perf_registry.h ==== */
-/* perf_registry.h - what is kept of names, loops, streams, sinks, sources: the types of the core.
+/* perf_registry.h - what is kept of names, loops, streams, sinks, sources; its lock and memory.
  *
  *     #include "perf_record.h"                 // has what works with them; never this one alone
  *
@@ -3457,11 +3457,11 @@ PERF_END_DECLS
  *   perf_site_  what a mark says, constant but for its id
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
+ *   perf_event_, PERF_EVENT_*_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
- *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
+ *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_  the functions behind the marks
  *   perf_tell_unheard_  says that a report was asked for, and none is made
@@ -3524,8 +3524,7 @@ typedef struct perf_anchor_ {
     uint32_t               poor;        /* there was no memory for a registry                     */
     uint32_t               watches;     /* 1: this image has asked to be called at a fork         */
 } perf_anchor_;
-#define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
-#define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
+#define PERF_OFF_NO_CORE_ 2u            /* nobody in the process reads; 1: perf_enable(0)         */
 
 #if PERF_TCC_
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
@@ -3559,8 +3558,6 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 
 /* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
  * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
-#define PERF_CELLS_ 16
-
 typedef struct perf_calls_ {    /* of a cell that is called: extremes of its durations, in ticks  */
     uint64_t             min, max;
     struct perf_gauge_  *gauge; /* of a counter; NULL: no number yet                              */
@@ -3579,7 +3576,7 @@ typedef struct perf_cell_ {
     uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
     uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
-    char      others[(PERF_CELLS_ - 1) * 64];
+    char      others[15][64];   /* that half of the cells beside it                               */
     /* cold */
     uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
@@ -3627,7 +3624,6 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
     uint64_t ns, cpu_ns, switches, waits;
@@ -4096,7 +4092,7 @@ enum {                          /* what a mark is                               
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
- *   perf_entries_put_, perf_event_put_  several entries of the trace's ring side by side, and one
+ *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -4551,7 +4547,8 @@ public:
 /* ==== perf_registry.h, continued ==== */
 
 /* >>internal: what other headers may use -------------------------------------------------------
- * Types of what is kept until the process ends; perf_record.h says who may write what.
+ * What is kept until the process ends; perf_record.h says who may write what.  The lock is never
+ * held over a wait, a call of a driver, or I/O but the stream's.
  *   perf_registry_  the one of the process; perf_name_  a name
  *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
@@ -4563,9 +4560,11 @@ public:
  *       perf_member_ours_  one of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
- *   perf_image_pin_  is never unloaded                                                           */
+ *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
+ *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none                                       */
 
-/* >>private: types, and small functions of them ----------------------------------------------- */
+/* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
 PERF_BEGIN_DECLS
 
@@ -4824,6 +4823,165 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #else
 #define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
+
+/* ---- what the process, or a thread, has used ---- */
+
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(who, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
+    }
+#endif
+    (void)from, (void)who;
+    return now;
+}
+
+/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
+PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
+{
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
+
+    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+        at = __atomic_fetch_add(&family->used, size, 0);
+    if (at + size <= PERF_FAMILY_BYTES_)
+        return PERF_PTR_(char *, family) + at;
+    (void)__atomic_fetch_add(&family->full, 1, 0);
+    return PERF_NULL_;
+}
+
+/* A child's place in its family, made when it first takes the lock. */
+PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m, *first;
+
+    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
+    if (!family)
+        return;
+    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
+    if (m) {
+        m->parent = r->member;
+        m->inherited = r->count;
+        first = PERF_ACQ_(&family->members);
+        do
+            m->next = first;
+        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE));
+    }
+    r->member = m;
+}
+
+#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
+
+/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
+{
+    void *p = PERF_NULL_;
+
+    if (r && r->member) {
+        if (bytes < PERF_CHILD_STEP_)
+            bytes = PERF_CHILD_STEP_;
+        p = perf_family_take_(r->family, bytes);
+    }
+    if (!p)
+        return perf_pages_(*step, wipe);
+    *step = bytes;
+    return p;
+}
+#else
+#define perf_member_make_(r)                   PERF_CAST_(void, (r))
+#define perf_pool_pages_(r, bytes, step, wipe) (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
+#endif
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
+                               size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* The same from the registry, with its lock held. */
+#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+
+/* ---- the lock, and who inherits it ---- */
+
+/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
+ * one), or each starts over when it next begins a scope.                                         */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    perf_recorder_ *t;
+
+    while ((t = r->recorders) != PERF_NULL_) {
+        r->recorders = t->next;
+        PERF_LIBC_(memset)(t, 0, sizeof *t);
+    }
+    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->reading = 0;
+    r->loop_readers = 0;
+    r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
+    r->error = PERF_OK;
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
+    r->child = 1;
+    perf_member_make_(r);
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t process = perf_process_id_(), was;
+
+    while ((was = PERF_ACQ_(&r->process)) != process) {
+#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
+        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
+            return 0;                           /* the child of vfork: its parent's memory        */
+#endif
+        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
+    return perf_lock_word_(&r->lock, 1);
+}
 
 PERF_END_DECLS
 
@@ -9494,7 +9652,6 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_spent_since_  use of the process, of a thread
  *   perf_scope_ticks_, perf_scope_tick_ns_  time of scopes                                       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -9738,32 +9895,6 @@ PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
     return perf_ticks_to_ns(1);
 }
 
-/* ---- what the process, or a thread, has used ---- */
-
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
-{
-    perf_spent_ now = PERF_ZERO;
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
-
-    if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
-        }
-    }
-#endif
-    (void)from, (void)who;
-    return now;
-}
-
 PERF_END_DECLS
 
 #if !PERF_ONE_CORE_
@@ -9930,20 +10061,16 @@ PERF_FN void perf_reset(void);
 PERF_FN perf_status perf_error(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
- * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
- * stream's.  What is made here is never freed.  Any thread, unless something else is said.
+ * `r` is the registry.  Any thread, unless something else is said.
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_recorder_get_  the caller's, NULL: none now
- *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
- *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
+ *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
+ *   perf_ask_  asks all threads (lock held)
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
- *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
@@ -9975,121 +10102,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
 }
-
-/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
-
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-/* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
-{
-    int   was = PERF_ERRNO_;
-    void *p;
-
-    if (PERF_ACQ_(&r->family))
-        return;
-    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
-    if (PERF_PTR_(intptr_t, p) != -1) {
-        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
-        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
-    }
-    PERF_ERRNO_ = was;
-}
-
-/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
-PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
-{
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
-
-    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
-        at = __atomic_fetch_add(&family->used, size, 0);
-    if (at + size <= PERF_FAMILY_BYTES_)
-        return PERF_PTR_(char *, family) + at;
-    (void)__atomic_fetch_add(&family->full, 1, 0);
-    return PERF_NULL_;
-}
-
-/* A child's place in its family, made when it first takes the lock. */
-PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m, *first;
-
-    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
-    if (!family)
-        return;
-    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
-    if (m) {
-        m->parent = r->member;
-        m->inherited = r->count;
-        first = PERF_ACQ_(&family->members);
-        do
-            m->next = first;
-        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_ACQUIRE));
-    }
-    r->member = m;
-}
-
-#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
-
-/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
-PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
-{
-    void *p = PERF_NULL_;
-
-    if (r && r->member) {
-        if (bytes < PERF_CHILD_STEP_)
-            bytes = PERF_CHILD_STEP_;
-        p = perf_family_take_(r->family, bytes);
-    }
-    if (!p)
-        return perf_pages_(*step, wipe);
-    *step = bytes;
-    return p;
-}
-
-/* Shows the parents of a child a new recorder. */
-PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
-{
-    perf_member_ *m = r->member;
-
-    if (m)
-        t->shown = PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown));
-    if (t->shown) {
-        t->shown->next = m->recorders;
-        PERF_REL_(&m->recorders, t->shown);
-    }
-}
-#else
-#define perf_family_make_(r)                      PERF_CAST_(void, (r))
-#define perf_member_make_(r)                      PERF_CAST_(void, (r))
-#define perf_pool_pages_(r, bytes, step, wipe)    (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
-#define perf_recorder_show_(r, t)                 PERF_CAST_(void, (t))
-#endif
-
-/* `bytes` more of a pool that grows by `step`; never given back. */
-PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
-                               size_t step, int wipe)
-{
-    char *p;
-
-    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
-    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
-        if (step < bytes)
-            step = bytes;
-        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
-        if (!p)
-            return PERF_NULL_;
-        *pool = p;
-        *end = p + step;
-    }
-    p = *pool;
-    *pool += bytes;
-    return p;
-}
-
-/* The same from the registry, with its lock held. */
-#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
 
 #define PERF_ROOM_STEP_ 262144
 #define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
@@ -10131,7 +10143,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
 #endif
 
-/* The same from the recorder of the calling thread. */
+/* `bytes` more of a thread's own pool, as perf_pool_. */
 PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
 {
     t->pooled += bytes;
@@ -10167,53 +10179,6 @@ PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
     perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
 }
 
-/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
- * one), or each starts over when it next begins a scope.                                         */
-PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
-{
-    perf_recorder_ *t;
-
-    while ((t = r->recorders) != PERF_NULL_) {
-        r->recorders = t->next;
-        PERF_LIBC_(memset)(t, 0, sizeof *t);
-    }
-    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
-    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
-    r->scan_at = 64;
-    r->retired = PERF_NULL_;
-    r->reading = 0;
-    r->loop_readers = 0;
-    r->marks = PERF_NULL_;
-    r->gpu = PERF_NULL_;
-    r->sources = PERF_NULL_;                    /* added again when next used                     */
-    r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
-    r->child = 1;
-    perf_member_make_(r);
-    if (r->stream)                              /* the child's next flush opens a file of its own */
-        r->stream->unsent = 0;
-    PERF_SET_(&r->lock, 0u);
-    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
-}
-
-/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
- * signal handler or in the user's own mmap); the caller then gives up and counts.                */
-PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
-{
-    uint32_t process = perf_process_id_(), was;
-
-    while ((was = PERF_ACQ_(&r->process)) != process) {
-#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
-            return 0;                           /* the child of vfork: its parent's memory        */
-#endif
-        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&r->forked, was, process))
-            perf_forked_(r, process);
-    }
-    return perf_lock_word_(&r->lock, 1);
-}
-
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
@@ -10225,6 +10190,26 @@ extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it,
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
 PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
+
+#if PERF_LP64_UNIX_
+/* Before a fork: makes the block if there is none. */
+PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
+{
+    int   was = PERF_ERRNO_;
+    void *p;
+
+    if (PERF_ACQ_(&r->family))
+        return;
+    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
+    if (PERF_PTR_(intptr_t, p) != -1) {
+        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
+        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+    }
+    PERF_ERRNO_ = was;
+}
+#else
+#define perf_family_make_(r) PERF_CAST_(void, (r))
+#endif
 
 /* A parent that has marked nothing shall find what its children record, too. */
 PERF_COLD_FN_ void perf_at_fork_(void)
@@ -10486,7 +10471,7 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
         on = 0;
     if (!on)
         limit = 0;
-    else if (PERF_ACQ_(&r->stream))
+    else if (PERF_ACQ_(&r->stream) && !t->foreign_track)
         limit = t->ring_head + sizeof(perf_event_);
     PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
     PERF_SET_(&t->ring_limit, limit);
@@ -10562,6 +10547,22 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     PERF_SET_(&t->away, UINT64_C(0));
     for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
         PERF_SET_(&t->late[i], &t->waste);
+}
+
+/* Shows the parents of a child a new recorder, where there is room that they can read. */
+PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_member_ *m = r->member;
+    perf_shown_  *shown = PERF_NULL_;
+
+    if (m)
+        shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
+    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >=
+                      PERF_FAMILY_BYTES_)
+        return;
+    shown->next = m->recorders;
+    t->shown = shown;
+    PERF_REL_(&m->recorders, shown);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
@@ -10953,13 +10954,17 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
 
 PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
 {
-    perf_cell_ *c = t->fresh;
+    perf_cell_     *c = t->fresh;
+    const uint32_t beside = sizeof c->others / sizeof *c->others;
 
-    if (!t->fresh_left)
-        c = PERF_CAST_(perf_cell_ *, perf_room_(t, PERF_CELLS_ * 64 + sizeof *c));
-    if (!c)
-        return PERF_NULL_;
-    t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
+    if (t->fresh_left) {
+        t->fresh_left--;
+    } else {
+        c = PERF_CAST_(perf_cell_ *, perf_room_(t, (beside + 1) * 64 + sizeof *c));
+        if (!c)
+            return PERF_NULL_;
+        t->fresh_left = beside;
+    }
     t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
     return c;
 }
@@ -11318,6 +11323,7 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
     perf_event_write_(t, &e, 1);
 }
 
+#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
@@ -12245,6 +12251,8 @@ PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 
 /* ---- switches ---- */
 
+#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`, as PERF_OFF_NO_CORE_: by perf_enable(0)          */
+
 PERF_FN perf_status perf_error(void)
 {
     perf_registry_ *r = perf_registry_read_();
@@ -12366,6 +12374,9 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
+
+/* ---- tracks: what a device hands over ---- */
+
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
  * sees to it that one thread at a time writes.  NULL without memory.                             */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
@@ -12378,6 +12389,45 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
     PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
     perf_unlock_(&r->lock);
     return t;
+}
+
+/* The cell of a name; NULL for id 0, and without memory. */
+PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
+{
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    return perf_cell_get_(t, id);
+}
+
+/* Counts a duration.  Without memory for its bucket it is in the sums, and in no percentile. */
+PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks)
+{
+    uint64_t in = ticks;
+
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, ticks);
+    if (PERF_UNLIKELY_(ticks - c->low > c->span))
+        in = perf_cell_extend_(t, c, ticks);
+    if (PERF_LIKELY_(in))
+        perf_cell_count_(t, c, in);
+    else
+        perf_fail_(t->home, PERF_ENOMEM);
+}
+
+/* Its event, if there is a trace; depth 1: outermost. */
+PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                       uint64_t ticks, uint64_t depth)
+{
+    uint64_t what = PERF_TAG_NAME_(c->tag) | depth << 56;
+
+    if (PERF_UNLIKELY_(ticks >= PERF_EVENT_MORE_)) {
+        if (!t->ring_mask)
+            return;
+        PERF_ADD_(t->ring_more, 1);
+        perf_event_hot_(t, ticks, 0);
+        ticks = PERF_EVENT_MORE_;
+    }
+    perf_event_hot_(t, start, what | ticks);
 }
 
 #if PERF_DISABLE

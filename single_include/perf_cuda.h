@@ -1663,7 +1663,7 @@ struct cases_<Run_, First_, Rest_...> {
 #define PERF_LOOP_STATE_H
 
 /* ==== perf_registry.h ==== */
-/* perf_registry.h - what is kept of names, loops, streams, sinks, sources: the types of the core.
+/* perf_registry.h - what is kept of names, loops, streams, sinks, sources; its lock and memory.
  *
  *     #include "perf_record.h"                 // has what works with them; never this one alone
  *
@@ -3463,11 +3463,11 @@ PERF_END_DECLS
  *   perf_site_  what a mark says, constant but for its id
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_, PERF_CELLS_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_*_, PERF_TAG_NAME_  the ring's
+ *   perf_event_, PERF_EVENT_*_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
- *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
+ *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_  the functions behind the marks
  *   perf_tell_unheard_  says that a report was asked for, and none is made
@@ -3530,8 +3530,7 @@ typedef struct perf_anchor_ {
     uint32_t               poor;        /* there was no memory for a registry                     */
     uint32_t               watches;     /* 1: this image has asked to be called at a fork         */
 } perf_anchor_;
-#define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
-#define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
+#define PERF_OFF_NO_CORE_ 2u            /* nobody in the process reads; 1: perf_enable(0)         */
 
 #if PERF_TCC_
 PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
@@ -3565,8 +3564,6 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 
 /* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
  * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
-#define PERF_CELLS_ 16
-
 typedef struct perf_calls_ {    /* of a cell that is called: extremes of its durations, in ticks  */
     uint64_t             min, max;
     struct perf_gauge_  *gauge; /* of a counter; NULL: no number yet                              */
@@ -3585,7 +3582,7 @@ typedef struct perf_cell_ {
     uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
     uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
-    char      others[(PERF_CELLS_ - 1) * 64];
+    char      others[15][64];   /* that half of the cells beside it                               */
     /* cold */
     uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
@@ -3633,7 +3630,6 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
     uint64_t ns, cpu_ns, switches, waits;
@@ -4102,7 +4098,7 @@ enum {                          /* what a mark is                               
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
- *   perf_entries_put_, perf_event_put_  several entries of the trace's ring side by side, and one
+ *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -4557,7 +4553,8 @@ public:
 /* ==== perf_registry.h, continued ==== */
 
 /* >>internal: what other headers may use -------------------------------------------------------
- * Types of what is kept until the process ends; perf_record.h says who may write what.
+ * What is kept until the process ends; perf_record.h says who may write what.  The lock is never
+ * held over a wait, a call of a driver, or I/O but the stream's.
  *   perf_registry_  the one of the process; perf_name_  a name
  *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
@@ -4569,9 +4566,11 @@ public:
  *       perf_member_ours_  one of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
- *   perf_image_pin_  is never unloaded                                                           */
+ *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
+ *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none                                       */
 
-/* >>private: types, and small functions of them ----------------------------------------------- */
+/* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
 PERF_BEGIN_DECLS
 
@@ -4830,6 +4829,165 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #else
 #define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
+
+/* ---- what the process, or a thread, has used ---- */
+
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(who, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        if (from) {
+            now.ns -= from->ns;
+            now.cpu_ns -= from->cpu_ns;
+            now.switches -= from->switches;
+            now.waits -= from->waits;
+        }
+    }
+#endif
+    (void)from, (void)who;
+    return now;
+}
+
+/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
+PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
+{
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
+
+    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+        at = __atomic_fetch_add(&family->used, size, 0);
+    if (at + size <= PERF_FAMILY_BYTES_)
+        return PERF_PTR_(char *, family) + at;
+    (void)__atomic_fetch_add(&family->full, 1, 0);
+    return PERF_NULL_;
+}
+
+/* A child's place in its family, made when it first takes the lock. */
+PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
+{
+    perf_family_ *family = PERF_ACQ_(&r->family);
+    perf_member_ *m, *first;
+
+    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
+    if (!family)
+        return;
+    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
+    if (m) {
+        m->parent = r->member;
+        m->inherited = r->count;
+        first = PERF_ACQ_(&family->members);
+        do
+            m->next = first;
+        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
+                                            __ATOMIC_ACQUIRE));
+    }
+    r->member = m;
+}
+
+#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
+
+/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
+{
+    void *p = PERF_NULL_;
+
+    if (r && r->member) {
+        if (bytes < PERF_CHILD_STEP_)
+            bytes = PERF_CHILD_STEP_;
+        p = perf_family_take_(r->family, bytes);
+    }
+    if (!p)
+        return perf_pages_(*step, wipe);
+    *step = bytes;
+    return p;
+}
+#else
+#define perf_member_make_(r)                   PERF_CAST_(void, (r))
+#define perf_pool_pages_(r, bytes, step, wipe) (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
+#endif
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
+                               size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* The same from the registry, with its lock held. */
+#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+
+/* ---- the lock, and who inherits it ---- */
+
+/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
+ * one), or each starts over when it next begins a scope.                                         */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    perf_recorder_ *t;
+
+    while ((t = r->recorders) != PERF_NULL_) {
+        r->recorders = t->next;
+        PERF_LIBC_(memset)(t, 0, sizeof *t);
+    }
+    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->reading = 0;
+    r->loop_readers = 0;
+    r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
+    r->error = PERF_OK;
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
+    r->child = 1;
+    perf_member_make_(r);
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t process = perf_process_id_(), was;
+
+    while ((was = PERF_ACQ_(&r->process)) != process) {
+#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
+        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
+            return 0;                           /* the child of vfork: its parent's memory        */
+#endif
+        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
+    return perf_lock_word_(&r->lock, 1);
+}
 
 PERF_END_DECLS
 
@@ -9500,7 +9658,6 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  *   perf_calibrate_  the first reading of both clocks, NULL while another thread takes it
- *   perf_spent_since_  use of the process, of a thread
  *   perf_scope_ticks_, perf_scope_tick_ns_  time of scopes                                       */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -9744,32 +9901,6 @@ PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
     return perf_ticks_to_ns(1);
 }
 
-/* ---- what the process, or a thread, has used ---- */
-
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
-{
-    perf_spent_ now = PERF_ZERO;
-#if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
-
-    if (!perf_getrusage_(who, &u)) {
-        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
-        }
-    }
-#endif
-    (void)from, (void)who;
-    return now;
-}
-
 PERF_END_DECLS
 
 #if !PERF_ONE_CORE_
@@ -9936,20 +10067,16 @@ PERF_FN void perf_reset(void);
 PERF_FN perf_status perf_error(void);
 
 /* >>internal: what other headers may use -------------------------------------------------------
- * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
- * stream's.  What is made here is never freed.  Any thread, unless something else is said.
+ * `r` is the registry.  Any thread, unless something else is said.
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
- *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
  *   perf_recorder_get_  the caller's, NULL: none now
- *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
- *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
+ *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
+ *   perf_ask_  asks all threads (lock held)
  *   perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_cell_count_  cells: owner only
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
- *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
@@ -9981,121 +10108,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
 }
-
-/* ---- forked children: what they record is seen by their parents, see perf_family_ ---- */
-
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-/* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
-{
-    int   was = PERF_ERRNO_;
-    void *p;
-
-    if (PERF_ACQ_(&r->family))
-        return;
-    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
-    if (PERF_PTR_(intptr_t, p) != -1) {
-        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
-        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
-    }
-    PERF_ERRNO_ = was;
-}
-
-/* Zeroed bytes of the block; NULL: there is no room, which is counted. */
-PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
-{
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
-
-    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
-        at = __atomic_fetch_add(&family->used, size, 0);
-    if (at + size <= PERF_FAMILY_BYTES_)
-        return PERF_PTR_(char *, family) + at;
-    (void)__atomic_fetch_add(&family->full, 1, 0);
-    return PERF_NULL_;
-}
-
-/* A child's place in its family, made when it first takes the lock. */
-PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m, *first;
-
-    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
-    if (!family)
-        return;
-    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
-    if (m) {
-        m->parent = r->member;
-        m->inherited = r->count;
-        first = PERF_ACQ_(&family->members);
-        do
-            m->next = first;
-        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_ACQUIRE));
-    }
-    r->member = m;
-}
-
-#define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
-
-/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
-PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
-{
-    void *p = PERF_NULL_;
-
-    if (r && r->member) {
-        if (bytes < PERF_CHILD_STEP_)
-            bytes = PERF_CHILD_STEP_;
-        p = perf_family_take_(r->family, bytes);
-    }
-    if (!p)
-        return perf_pages_(*step, wipe);
-    *step = bytes;
-    return p;
-}
-
-/* Shows the parents of a child a new recorder. */
-PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
-{
-    perf_member_ *m = r->member;
-
-    if (m)
-        t->shown = PERF_CAST_(perf_shown_ *, perf_family_take_(r->family, sizeof *t->shown));
-    if (t->shown) {
-        t->shown->next = m->recorders;
-        PERF_REL_(&m->recorders, t->shown);
-    }
-}
-#else
-#define perf_family_make_(r)                      PERF_CAST_(void, (r))
-#define perf_member_make_(r)                      PERF_CAST_(void, (r))
-#define perf_pool_pages_(r, bytes, step, wipe)    (PERF_CAST_(void, r), perf_pages_(*(step), wipe))
-#define perf_recorder_show_(r, t)                 PERF_CAST_(void, (t))
-#endif
-
-/* `bytes` more of a pool that grows by `step`; never given back. */
-PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
-                               size_t step, int wipe)
-{
-    char *p;
-
-    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
-    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
-        if (step < bytes)
-            step = bytes;
-        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
-        if (!p)
-            return PERF_NULL_;
-        *pool = p;
-        *end = p + step;
-    }
-    p = *pool;
-    *pool += bytes;
-    return p;
-}
-
-/* The same from the registry, with its lock held. */
-#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
 
 #define PERF_ROOM_STEP_ 262144
 #define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
@@ -10137,7 +10149,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
 #endif
 
-/* The same from the recorder of the calling thread. */
+/* `bytes` more of a thread's own pool, as perf_pool_. */
 PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
 {
     t->pooled += bytes;
@@ -10173,53 +10185,6 @@ PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
     perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
 }
 
-/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
- * one), or each starts over when it next begins a scope.                                         */
-PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
-{
-    perf_recorder_ *t;
-
-    while ((t = r->recorders) != PERF_NULL_) {
-        r->recorders = t->next;
-        PERF_LIBC_(memset)(t, 0, sizeof *t);
-    }
-    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
-    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
-    r->scan_at = 64;
-    r->retired = PERF_NULL_;
-    r->reading = 0;
-    r->loop_readers = 0;
-    r->marks = PERF_NULL_;
-    r->gpu = PERF_NULL_;
-    r->sources = PERF_NULL_;                    /* added again when next used                     */
-    r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
-    r->child = 1;
-    perf_member_make_(r);
-    if (r->stream)                              /* the child's next flush opens a file of its own */
-        r->stream->unsent = 0;
-    PERF_SET_(&r->lock, 0u);
-    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
-}
-
-/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
- * signal handler or in the user's own mmap); the caller then gives up and counts.                */
-PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
-{
-    uint32_t process = perf_process_id_(), was;
-
-    while ((was = PERF_ACQ_(&r->process)) != process) {
-#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
-            return 0;                           /* the child of vfork: its parent's memory        */
-#endif
-        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&r->forked, was, process))
-            perf_forked_(r, process);
-    }
-    return perf_lock_word_(&r->lock, 1);
-}
-
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
@@ -10231,6 +10196,26 @@ extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it,
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
 PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
+
+#if PERF_LP64_UNIX_
+/* Before a fork: makes the block if there is none. */
+PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
+{
+    int   was = PERF_ERRNO_;
+    void *p;
+
+    if (PERF_ACQ_(&r->family))
+        return;
+    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
+    if (PERF_PTR_(intptr_t, p) != -1) {
+        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
+        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+    }
+    PERF_ERRNO_ = was;
+}
+#else
+#define perf_family_make_(r) PERF_CAST_(void, (r))
+#endif
 
 /* A parent that has marked nothing shall find what its children record, too. */
 PERF_COLD_FN_ void perf_at_fork_(void)
@@ -10492,7 +10477,7 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
         on = 0;
     if (!on)
         limit = 0;
-    else if (PERF_ACQ_(&r->stream))
+    else if (PERF_ACQ_(&r->stream) && !t->foreign_track)
         limit = t->ring_head + sizeof(perf_event_);
     PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
     PERF_SET_(&t->ring_limit, limit);
@@ -10568,6 +10553,22 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     PERF_SET_(&t->away, UINT64_C(0));
     for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
         PERF_SET_(&t->late[i], &t->waste);
+}
+
+/* Shows the parents of a child a new recorder, where there is room that they can read. */
+PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_member_ *m = r->member;
+    perf_shown_  *shown = PERF_NULL_;
+
+    if (m)
+        shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
+    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >=
+                      PERF_FAMILY_BYTES_)
+        return;
+    shown->next = m->recorders;
+    t->shown = shown;
+    PERF_REL_(&m->recorders, shown);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
@@ -10959,13 +10960,17 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
 
 PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
 {
-    perf_cell_ *c = t->fresh;
+    perf_cell_     *c = t->fresh;
+    const uint32_t beside = sizeof c->others / sizeof *c->others;
 
-    if (!t->fresh_left)
-        c = PERF_CAST_(perf_cell_ *, perf_room_(t, PERF_CELLS_ * 64 + sizeof *c));
-    if (!c)
-        return PERF_NULL_;
-    t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
+    if (t->fresh_left) {
+        t->fresh_left--;
+    } else {
+        c = PERF_CAST_(perf_cell_ *, perf_room_(t, (beside + 1) * 64 + sizeof *c));
+        if (!c)
+            return PERF_NULL_;
+        t->fresh_left = beside;
+    }
     t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
     return c;
 }
@@ -11324,6 +11329,7 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
     perf_event_write_(t, &e, 1);
 }
 
+#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
@@ -12251,6 +12257,8 @@ PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 
 /* ---- switches ---- */
 
+#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`, as PERF_OFF_NO_CORE_: by perf_enable(0)          */
+
 PERF_FN perf_status perf_error(void)
 {
     perf_registry_ *r = perf_registry_read_();
@@ -12372,6 +12380,9 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
+
+/* ---- tracks: what a device hands over ---- */
+
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
  * sees to it that one thread at a time writes.  NULL without memory.                             */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
@@ -12384,6 +12395,45 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
     PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
     perf_unlock_(&r->lock);
     return t;
+}
+
+/* The cell of a name; NULL for id 0, and without memory. */
+PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
+{
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    return perf_cell_get_(t, id);
+}
+
+/* Counts a duration.  Without memory for its bucket it is in the sums, and in no percentile. */
+PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks)
+{
+    uint64_t in = ticks;
+
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, ticks);
+    if (PERF_UNLIKELY_(ticks - c->low > c->span))
+        in = perf_cell_extend_(t, c, ticks);
+    if (PERF_LIKELY_(in))
+        perf_cell_count_(t, c, in);
+    else
+        perf_fail_(t->home, PERF_ENOMEM);
+}
+
+/* Its event, if there is a trace; depth 1: outermost. */
+PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                       uint64_t ticks, uint64_t depth)
+{
+    uint64_t what = PERF_TAG_NAME_(c->tag) | depth << 56;
+
+    if (PERF_UNLIKELY_(ticks >= PERF_EVENT_MORE_)) {
+        if (!t->ring_mask)
+            return;
+        PERF_ADD_(t->ring_more, 1);
+        perf_event_hot_(t, ticks, 0);
+        ticks = PERF_EVENT_MORE_;
+    }
+    perf_event_hot_(t, start, what | ticks);
 }
 
 #if PERF_DISABLE
@@ -34254,8 +34304,6 @@ typedef struct perf_gpu_aim_ {
     perf_recorder_  *t;
     perf_cell_      *c;
     perf_gpu_row_   *row;
-    uint64_t         tag;       /* of an outermost one in the trace */
-    uint64_t         mask;      /* of the trace; 0: nothing goes into it now */
     uint32_t         thread, spare;
 } perf_gpu_aim_;
 
@@ -34263,7 +34311,7 @@ typedef struct perf_gpu_aim_ {
 
 /* Fills in where scopes like `s` go.  0: there is no room; the scope is dropped, and counted. */
 PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                      const perf_gpu_done_ *s, perf_gpu_aim_ *a, int events)
+                                      const perf_gpu_done_ *s, perf_gpu_aim_ *a)
 {
     perf_registry_  *r = perf_registry_get_();
     uint32_t         id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
@@ -34272,7 +34320,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     a->site = PERF_NULL_;
     a->c = PERF_NULL_;
     if (track && id)
-        a->c = perf_cell_get_(track->recorder, id);
+        a->c = perf_track_cell_(track->recorder, id);
     if (!a->c) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return 0;
@@ -34281,10 +34329,6 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     if (id < PERF_GPU_ROWS_)
         a->row = &g->row[id];
     a->t = track->recorder;
-    a->tag = PERF_TAG_NAME_(a->c->tag) | UINT64_C(1) << 56;
-    a->mask = 0;
-    if (events)
-        a->mask = a->t->ring_mask;
     a->site = s->site;
     a->stream = s->stream;
     a->thread = s->thread;
@@ -34293,60 +34337,30 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
 
 /* The same, found among those of this batch if it is there; NULL: dropped. */
 PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                                const perf_gpu_done_ *s, perf_gpu_aim_ *aims,
-                                                int events)
+                                                const perf_gpu_done_ *s, perf_gpu_aim_ *aims)
 {
     uintptr_t      at = PERF_PTR_(uintptr_t, s->site) >> 3 ^ PERF_PTR_(uintptr_t, s->stream) >> 6;
     perf_gpu_aim_ *a = &aims[at % PERF_GPU_AIMS_];
 
     if (a->site == s->site && a->stream == s->stream && a->thread == s->thread)
         return a;
-    if (perf_gpu_aim_at_(g, l, s, a, events))
+    if (perf_gpu_aim_at_(g, l, s, a))
         return a;
     return PERF_NULL_;
 }
 
-/* An entry that belongs to the event after it. */
-PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
+PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
 {
-    PERF_ADD_(t->ring_more, 1);
-    perf_event_put_(t, bits, 0);
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
 }
 
-/* A length in ticks, and as the histogram and the trace want it. */
-typedef struct perf_gpu_length_ {
-    uint64_t ticks, bucket, what;
-} perf_gpu_length_;
-
-PERF_INLINE_FN_ perf_gpu_length_ perf_gpu_length_of_(const perf_gpu_aim_ *a, double ticks)
+/* Adds a placed scope to the report's sums.  depth: in the trace, too, if it is not 0. */
+PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, uint64_t ticks,
+                                   uint64_t lag, uint64_t depth)
 {
-    perf_gpu_length_ d;
-
-    d.ticks = d.bucket = d.what = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
-    if (PERF_UNLIKELY_(d.ticks - a->c->low > a->c->span)) {
-        d.bucket = perf_cell_extend_(a->t, a->c, d.ticks);
-        if (!d.bucket)                          /* it is in the sums, and in no percentile */
-            perf_fail_(perf_registry_get_(), PERF_ENOMEM);
-        if (d.ticks >= PERF_EVENT_MORE_) {
-            d.what = PERF_EVENT_MORE_;
-            if (a->mask)
-                perf_event_more_(a->t, d.ticks);
-        }
-    }
-    return d;
-}
-
-/* Adds a placed scope to the report's sums, and to the trace if it is an outermost one. */
-PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, perf_gpu_length_ d,
-                                   uint64_t lag)
-{
-    perf_cell_    *c = a->c;
     perf_gpu_row_ *row = a->row;
 
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d.ticks);
-    if (PERF_LIKELY_(d.bucket))                 /* 0: no memory for it                            */
-        perf_cell_count_(a->t, c, d.bucket);
+    perf_track_add_(a->t, a->c, ticks);
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
@@ -34354,8 +34368,8 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
         row->lag_max = lag;
     row->device_ns += s->ns;
     s->at = s->begin + lag;
-    if (a->mask)
-        perf_event_put_(a->t, s->at, d.what | a->tag);
+    if (depth)
+        perf_track_event_(a->t, a->c, s->at, ticks, depth);
 }
 
 /* Places and adds the scopes from `s` on.  Calls no cold function: gcc would then take all of it
@@ -34363,14 +34377,15 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *s,
                                      perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events)
 {
-    perf_gpu_pace_   p = *pace;
-    perf_gpu_aim_   *a = aims;
-    perf_gpu_length_ d;
+    const uint64_t depth = events ? 1 : 0;
+    perf_gpu_pace_ p = *pace;
+    perf_gpu_aim_ *a = aims;
+    uint64_t       ticks;
 
     for (; s; s = s->next) {
         if (PERF_UNLIKELY_(s->site != a->site || s->stream != a->stream ||
                            s->thread != a->thread)) {
-            a = perf_gpu_aim_of_(g, l, s, aims, events);
+            a = perf_gpu_aim_of_(g, l, s, aims);
             if (PERF_UNLIKELY_(!a)) {
                 a = aims;
                 s->at = s->begin + perf_gpu_place_(&p, s);
@@ -34378,8 +34393,8 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
                 continue;
             }
         }
-        d = perf_gpu_length_of_(a, s->ns * p.per_ns);
-        perf_gpu_add_(a, s, d, perf_gpu_place_(&p, s));
+        ticks = perf_gpu_ticks_(s->ns * p.per_ns);
+        perf_gpu_add_(a, s, ticks, perf_gpu_place_(&p, s), depth);
     }
     *pace = p;
 }
@@ -34427,7 +34442,6 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     perf_gpu_aim_   *a;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
     uint32_t         i, k, n = 0, opened = 0;
-    uint64_t         d;
 
     for (s = first; s; s = s->next)
         batch[n++] = s;
@@ -34450,16 +34464,9 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
         s = batch[i];
         if (!s->depth)
             continue;
-        a = perf_gpu_aim_of_(g, ring->line, s, aims, 0);
-        if (!a || !a->t->ring_mask)
-            continue;
-        d = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, s->ns / tick + 0.5));
-        if (d >= PERF_EVENT_MORE_) {
-            perf_event_more_(a->t, d);
-            d = PERF_EVENT_MORE_;
-        }
-        perf_event_put_(a->t, s->at, d | PERF_TAG_NAME_(a->c->tag) |
-                                         PERF_CAST_(uint64_t, s->depth & 255u) << 56);
+        a = perf_gpu_aim_of_(g, ring->line, s, aims);
+        if (a)
+            perf_track_event_(a->t, a->c, s->at, perf_gpu_ticks_(s->ns / tick), s->depth);
     }
 }
 
@@ -34471,15 +34478,11 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
     perf_gpu_done_  *first = PERF_NULL_, **link = &first, *s, *const done = ring->done;
     uint32_t         i;
     perf_gpu_line_  *l = ring->line;
-    perf_gpu_track_ *t;
     uint64_t         now = PERF_GET_(&ring->now), upto = 0;
     int              mixed = 0;
 
     if (head == ring->tail)
         return;
-    for (t = g->tracks; t; t = t->next)
-        if (PERF_GET_(&t->recorder->request))
-            perf_recorder_serve_(t->recorder);
     for (i = ring->tail; i != head; i++) {
         s = &done[i & mask];
         mixed |= s->begin < upto;
@@ -34535,10 +34538,9 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
     d.site = s->site;
     d.stream = s->stream;
     d.thread = s->thread;
-    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim, 1))
+    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim))
         return;
-    aim.tag = PERF_TAG_NAME_(aim.c->tag) | (p->depth & 255u) << 56;
-    perf_gpu_add_(&aim, &d, perf_gpu_length_of_(&aim, d.ns / pace->tick), 0);
+    perf_gpu_add_(&aim, &d, perf_gpu_ticks_(d.ns / pace->tick), 0, p->depth);
 }
 
 /* ---- collecting ---- */
@@ -38722,21 +38724,14 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
 PERF_COLD_FN_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
                                         uint64_t at, uint64_t ticks)
 {
-    perf_recorder_ *t = track->recorder;
-    uint64_t        end = at + ticks;
+    uint64_t end = at + ticks;
 
     if (at < track->until)
         at = track->until;
     if (end < at)
         end = at;
     track->until = end;
-    ticks = end - at;
-    if (ticks >= PERF_EVENT_MORE_) {
-        PERF_ADD_(t->ring_more, 1);
-        perf_event_put_(t, ticks, 0);
-        ticks = PERF_EVENT_MORE_;
-    }
-    perf_event_put_(t, at, ticks | PERF_TAG_NAME_(c->tag) | UINT64_C(1) << 56);
+    perf_track_event_(track->recorder, c, at, end - at, 1);
 }
 
 /* Into the report's row of its name, and the trace.  0: there is no room. */
@@ -38745,24 +38740,14 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_w
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
     perf_activity_track_ *track = perf_activity_track_of_(g, w);
     perf_cell_           *c = PERF_NULL_;
-    uint64_t           ticks = PERF_CAST_(uint64_t, PERF_CAST_(double, w->end - w->start) / tick +
-                                                        0.5);
-    uint64_t           bucket = ticks;
+    const double          ticks = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
 
-    if (track && PERF_GET_(&track->recorder->request))
-        perf_recorder_serve_(track->recorder);
-    if (track && w->name)
-        c = perf_cell_get_(track->recorder, w->name);
+    if (track)
+        c = perf_track_cell_(track->recorder, w->name);
     if (!c)
         return 0;
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, ticks);
-    if (ticks - c->low > c->span)
-        bucket = perf_cell_extend_(track->recorder, c, ticks);
-    if (bucket)
-        perf_cell_count_(track->recorder, c, bucket);
-    if (track->recorder->ring_mask)
-        perf_activity_event_(track, c, w->at, ticks);
+    perf_track_add_(track->recorder, c, PERF_CAST_(uint64_t, ticks));
+    perf_activity_event_(track, c, w->at, PERF_CAST_(uint64_t, ticks));
     return 1;
 }
 
