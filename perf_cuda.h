@@ -13,8 +13,10 @@
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
 
-#ifndef PERF_GPU_SCOPE_H
-#define PERF_GPU_MARKS_ONLY_ 0          /* this file holds what its marks need */
+#if defined(PERF_GPU_SCOPE_H) && PERF_ONE_CORE_ && !PERF_DISABLE
+#define PERF_GPU_MARKS_FIRST_ 1         /* marks of this file look for a core as other files' do */
+#else
+#define PERF_GPU_MARKS_FIRST_ 0
 #endif
 #include "perf_gpu_driver.h"
 #include "perf_gpu_memory.h"
@@ -37,7 +39,7 @@ PERF_BEGIN_DECLS
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 
 /* >>scopes ------------------------------------------------------------------------------------
- * The macros are those of perf_gpu_scope.h.
+ * The macros, and scopes whose name is made at run time, are those of perf_gpu_scope.h.
  * A scope is two event records and two readings of the host's counter; nothing waits for a device
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
@@ -46,24 +48,6 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
-typedef struct perf_gpu_scope {         /* private */
-    struct perf_gpu_slot_ *slot;
-} perf_gpu_scope;
-
-typedef enum perf_gpu_kind {            /* what a scope's device time goes into */
-    PERF_GPU_KERNEL = 6, PERF_GPU_HOST_TO_DEVICE = 7, PERF_GPU_DEVICE_TO_HOST = 8,
-    PERF_GPU_DEVICE_TO_DEVICE = 9
-} perf_gpu_kind;
-
-/* Opens a scope with any text as its name (copied when first seen) on any stream; close it with
- * perf_gpu_scope_end, in this thread or another.                                                 */
-PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
-PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
-                                           perf_gpu_kind kind);
-
-/* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
-PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
-
 /* Fetches what the device has finished; never waits for it.  PERF_ENOGPU without a GPU; PERF_EGPU
  * if the driver has failed since the last call of this, once, or has shut down: what was fetched
  * before is kept.  Takes a lock. */
@@ -123,6 +107,7 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
 #define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
+#define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)        /* perf_gpu_slot_.key */
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
 
 /* One fetched scope. */
@@ -903,7 +888,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
 
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    if (PERF_GPU_HERE_)
+    if (!PERF_TCC_)
         b = perf_gpu_table();
     if (!b) {
         PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
@@ -1029,7 +1014,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     perf_gpu_part_         *p = PERF_NULL_;
     int                     status = 0, current;
 
-    if (PERF_GPU_HERE_)
+    if (!PERF_TCC_)
         b = perf_gpu_table();
     if (b && g)
         t = perf_gpu_thread_get_(g);
@@ -1067,7 +1052,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
 }
 
 /* For the marks of this file, and of those that include perf_gpu_scope.h alone. */
-#if PERF_GPU_MARKS_ONLY_ && !PERF_DISABLE
+#if PERF_GPU_MARKS_FIRST_
 PERF_ATTR_((__used__)) static const perf_gpu_core_ *perf_gpu_core_here_(void)
 #else
 PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
@@ -1079,35 +1064,6 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 
     PERF_ENGINE_(PERF_GPU_SYMBOL_, table);
     return &table;
-}
-
-PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
-{
-    const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
-    perf_gpu_scope s = PERF_ZERO;
-    uint32_t       of_site = PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_NULL_;
-
-    if (known)
-        of_site = PERF_CAST_(uint32_t, kind);
-    if (PERF_ON_())
-        site = perf_site_find_(name, of_site);
-    if (site)
-        s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
-    return s;
-}
-
-PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)
-{
-    return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
-}
-
-PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
-{
-    if (!scope || !scope->slot)
-        return;
-    perf_gpu_end_(scope->slot);
-    scope->slot = PERF_NULL_;
 }
 
 /* ---- fetching: from the driver into the list of results, with the ring's lock held ---- */
@@ -2312,7 +2268,6 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
 }
 
 #if PERF_DISABLE
-#define perf_gpu_scope_end(scope)         PERF_OFF_((perf_gpu_scope_end)(scope))
 #define perf_gpu_collect()                PERF_OFF_CODE_((perf_gpu_collect)())
 #define perf_gpu_collect_sync()           PERF_OFF_CODE_((perf_gpu_collect_sync)())
 #endif

@@ -31559,8 +31559,10 @@ PERF_END_DECLS
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
 
-#ifndef PERF_GPU_SCOPE_H
-#define PERF_GPU_MARKS_ONLY_ 0          /* this file holds what its marks need */
+#if defined(PERF_GPU_SCOPE_H) && PERF_ONE_CORE_ && !PERF_DISABLE
+#define PERF_GPU_MARKS_FIRST_ 1         /* marks of this file look for a core as other files' do */
+#else
+#define PERF_GPU_MARKS_FIRST_ 0
 #endif
 /* ==== perf_gpu_driver.h ==== */
 /* perf_gpu_driver.h - the GPU driver as a table of functions, found at run time or brought along.
@@ -32488,12 +32490,6 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-#if PERF_TCC_
-#define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
-#else
-#define PERF_GPU_HERE_ 1
-#endif
-
 typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: the default ones */
 
 /* >>scopes ------------------------------------------------------------------------------------
@@ -32517,7 +32513,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 #define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, IN_, begin_)
 #define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, OUT_, begin_)
 #define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, COPY_, begin_)
-#if PERF_DISABLE || !PERF_GPU_HERE_
+#if PERF_DISABLE || PERF_TCC_            /* tcc has no weak thread-local data: PERF_ENOGPU */
 #define PERF_GPU_WAIT(name)                        PERF_WAIT(name)
 #define PERF_GPU_SCOPE_(name, stream, kind, begin) PERF_CAST_(void, sizeof(stream))
 #else
@@ -32533,19 +32529,37 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
     PERF_GPU_OPEN_(open, begin(&(site), PERF_GPU_STREAM_(stream)))
 
+typedef struct perf_gpu_scope {         /* private */
+    struct perf_gpu_slot_ *slot;
+} perf_gpu_scope;
+
+typedef enum perf_gpu_kind {            /* what a scope's device time goes into */
+    PERF_GPU_KERNEL = 6, PERF_GPU_HOST_TO_DEVICE = 7, PERF_GPU_DEVICE_TO_HOST = 8,
+    PERF_GPU_DEVICE_TO_DEVICE = 9
+} perf_gpu_kind;
+
+/* Opens a scope with any text as its name (copied when first seen) on any stream; close it with
+ * perf_gpu_scope_end, in this thread or another.                                                 */
+PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
+PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
+                                           perf_gpu_kind kind);
+
+/* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
+PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
+
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_  a scope in flight; a thread's slots of one
- *       context, perf_cuda.h says who writes; that in use is perf_gpu_self_v1_.ring
- *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
- *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation;
- *   PERF_GPU_HERE_                                        1: scopes can record here */
+ *   perf_gpu_slot_, perf_gpu_ring_  a scope in flight; a thread's slots of one context, perf_cuda.h
+ *       says who writes; that in use is perf_gpu_self_v1_.ring
+ *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
+ *   PERF_GPU_STREAM_  the stream that NULL means in this file                                    */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
 /* One scope in flight, times in ticks.  Free: `begin` is 0.  Open: `begin` says since when.  Ended:
  * `end` is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then. */
 typedef struct perf_gpu_slot_ {
-    uintptr_t key; /* free, and the short way will do for this stream; else 0 or never */
+    uintptr_t key;              /* free, and the short way will do for this stream: its address */
+                                /* and 1, as a fork wipes it to 0; else 0 or never */
     uintptr_t home;             /* what `key` becomes when it is free again */
     void *stream;
     void *start, *stop;         /* events; NULL until first needed */
@@ -32562,9 +32576,6 @@ typedef struct perf_gpu_slot_ {
     struct perf_gpu_slot_ *next;        /* in the ring */
     struct perf_gpu_ring_ *ring;
 } perf_gpu_slot_;
-
-/* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
-#define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)
 
 /* One thread's slots of one context. */
 typedef struct perf_gpu_ring_ {
@@ -32597,7 +32608,7 @@ typedef struct perf_gpu_self_ {
     struct perf_gpu_thread_ *thread;
     uint64_t                 until;
 } perf_gpu_self_;
-#if PERF_GPU_HERE_
+#if !PERF_TCC_
 #if defined(__ELF__)            /* see perf_self_v1_                                              */
 extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_
     __asm__(PERF_SYM_("perf_gpu_self_" PERF_STR_(PERF_VERSION)));
@@ -32619,15 +32630,12 @@ typedef struct perf_gpu_core_ {
 #define PERF_GPU_SYMBOL_                                                                          \
     "perf_gpu_scope_h_alone__call_perf_gpu_collect_in_one_file_that_includes_perf_cuda_h"
 
-#ifndef PERF_GPU_MARKS_ONLY_            /* 0: perf_cuda.h includes this file */
-#define PERF_GPU_MARKS_ONLY_ PERF_ONE_CORE_
-#endif
 #if PERF_DISABLE
 #define perf_gpu_begin_(site, stream) ((void)(site), (void)(stream), PERF_NULL_)
 #define perf_gpu_open_part_ perf_gpu_begin_
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
-#if PERF_GPU_MARKS_ONLY_
+#if PERF_ONE_CORE_ && !defined(PERF_CUDA_H)      /* else perf_cuda.h includes this file */
 PERF_WANTED_FN_(perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_)
 #else
 PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void);
@@ -32661,7 +32669,7 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
     if (PERF_UNLIKELY_(!ring))
         return perf_gpu_begin_cold_(site, stream);
     s = ring->at;                               /* NULL: wiped by a fork */
-    if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
+    if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_PTR_(uintptr_t, stream) + 1 + off))
         return perf_gpu_begin_cold_(site, stream);
     ticks = perf_ticks();
     if (PERF_UNLIKELY_(ticks >= perf_gpu_self_v1_.until) && !perf_gpu_core_get_()->renew(ring))
@@ -32702,6 +32710,44 @@ PERF_FN void *perf_gpu_own_stream_(void *stream)
 }
 #else
 #define PERF_GPU_STREAM_(s) (s)
+#endif
+
+/* ---- scopes by name ---- */
+
+PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
+{
+    const int         known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
+    const perf_core_ *core = PERF_NULL_;
+    perf_gpu_scope    s = PERF_ZERO;
+    uint32_t          of_site = PERF_KIND_DEVICE_;
+    perf_site_       *site = PERF_NULL_;
+
+    if (known)
+        of_site = PERF_CAST_(uint32_t, kind);
+    if (PERF_ON_())
+        core = perf_core_get_();
+    if (core)
+        site = core->find(name, of_site);
+    if (site)
+        s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
+    return s;
+}
+
+PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)
+{
+    return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
+}
+
+PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
+{
+    if (!scope || !scope->slot)
+        return;
+    perf_gpu_end_(scope->slot);
+    scope->slot = PERF_NULL_;
+}
+
+#if PERF_DISABLE
+#define perf_gpu_scope_end(scope) PERF_OFF_((perf_gpu_scope_end)(scope))
 #endif
 
 PERF_END_DECLS
@@ -32757,7 +32803,7 @@ PERF_BEGIN_DECLS
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 
 /* >>scopes ------------------------------------------------------------------------------------
- * The macros are those of perf_gpu_scope.h.
+ * The macros, and scopes whose name is made at run time, are those of perf_gpu_scope.h.
  * A scope is two event records and two readings of the host's counter; nothing waits for a device
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
@@ -32766,24 +32812,6 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
-typedef struct perf_gpu_scope {         /* private */
-    struct perf_gpu_slot_ *slot;
-} perf_gpu_scope;
-
-typedef enum perf_gpu_kind {            /* what a scope's device time goes into */
-    PERF_GPU_KERNEL = 6, PERF_GPU_HOST_TO_DEVICE = 7, PERF_GPU_DEVICE_TO_HOST = 8,
-    PERF_GPU_DEVICE_TO_DEVICE = 9
-} perf_gpu_kind;
-
-/* Opens a scope with any text as its name (copied when first seen) on any stream; close it with
- * perf_gpu_scope_end, in this thread or another.                                                 */
-PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
-PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
-                                           perf_gpu_kind kind);
-
-/* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
-PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
-
 /* Fetches what the device has finished; never waits for it.  PERF_ENOGPU without a GPU; PERF_EGPU
  * if the driver has failed since the last call of this, once, or has shut down: what was fetched
  * before is kept.  Takes a lock. */
@@ -32843,6 +32871,7 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
 #define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
+#define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)        /* perf_gpu_slot_.key */
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
 
 /* One fetched scope. */
@@ -33623,7 +33652,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
 
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    if (PERF_GPU_HERE_)
+    if (!PERF_TCC_)
         b = perf_gpu_table();
     if (!b) {
         PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
@@ -33749,7 +33778,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     perf_gpu_part_         *p = PERF_NULL_;
     int                     status = 0, current;
 
-    if (PERF_GPU_HERE_)
+    if (!PERF_TCC_)
         b = perf_gpu_table();
     if (b && g)
         t = perf_gpu_thread_get_(g);
@@ -33787,7 +33816,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
 }
 
 /* For the marks of this file, and of those that include perf_gpu_scope.h alone. */
-#if PERF_GPU_MARKS_ONLY_ && !PERF_DISABLE
+#if PERF_GPU_MARKS_FIRST_
 PERF_ATTR_((__used__)) static const perf_gpu_core_ *perf_gpu_core_here_(void)
 #else
 PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
@@ -33799,35 +33828,6 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 
     PERF_ENGINE_(PERF_GPU_SYMBOL_, table);
     return &table;
-}
-
-PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
-{
-    const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
-    perf_gpu_scope s = PERF_ZERO;
-    uint32_t       of_site = PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_NULL_;
-
-    if (known)
-        of_site = PERF_CAST_(uint32_t, kind);
-    if (PERF_ON_())
-        site = perf_site_find_(name, of_site);
-    if (site)
-        s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
-    return s;
-}
-
-PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)
-{
-    return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
-}
-
-PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
-{
-    if (!scope || !scope->slot)
-        return;
-    perf_gpu_end_(scope->slot);
-    scope->slot = PERF_NULL_;
 }
 
 /* ---- fetching: from the driver into the list of results, with the ring's lock held ---- */
@@ -35032,7 +35032,6 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
 }
 
 #if PERF_DISABLE
-#define perf_gpu_scope_end(scope)         PERF_OFF_((perf_gpu_scope_end)(scope))
 #define perf_gpu_collect()                PERF_OFF_CODE_((perf_gpu_collect)())
 #define perf_gpu_collect_sync()           PERF_OFF_CODE_((perf_gpu_collect_sync)())
 #endif

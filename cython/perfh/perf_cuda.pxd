@@ -26,20 +26,6 @@ cdef extern from "perf_cuda.h" nogil:
         PERF_GPU_SLOTS
 
     perf_status perf_gpu_use(const perf_gpu_backend *table) noexcept
-
-    ctypedef struct perf_gpu_scope:
-        pass
-
-    ctypedef enum perf_gpu_kind:
-        PERF_GPU_KERNEL
-        PERF_GPU_HOST_TO_DEVICE
-        PERF_GPU_DEVICE_TO_HOST
-        PERF_GPU_DEVICE_TO_DEVICE
-
-    perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream) noexcept
-    perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
-            perf_gpu_kind kind) noexcept
-    void perf_gpu_scope_end(perf_gpu_scope *scope) noexcept
     perf_status perf_gpu_collect() noexcept
     perf_status perf_gpu_collect_sync() noexcept
 

@@ -14,3 +14,17 @@ from perfh.perf_scope cimport *
 
 cdef extern from "perf_gpu_scope.h" nogil:
     ctypedef void *perf_stream
+
+    ctypedef struct perf_gpu_scope:
+        pass
+
+    ctypedef enum perf_gpu_kind:
+        PERF_GPU_KERNEL
+        PERF_GPU_HOST_TO_DEVICE
+        PERF_GPU_DEVICE_TO_HOST
+        PERF_GPU_DEVICE_TO_DEVICE
+
+    perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream) noexcept
+    perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
+            perf_gpu_kind kind) noexcept
+    void perf_gpu_scope_end(perf_gpu_scope *scope) noexcept
