@@ -1821,7 +1821,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
         for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&w->process) == process; i++)
             for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
                 const uint32_t node = perf_tree_path_(tree, one->cell);
-                if (node < room && PERF_ACQ_(&one->period) == period)
+                if (node && PERF_ACQ_(&one->period) == period)
                     perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
             }
     return sum;
@@ -1835,7 +1835,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes
     *nodes = 0;
     *tree = perf_tree_make_(perf_registry_get_());
     if (*tree) {
-        *nodes = (*tree)->count;                /* it may grow                                    */
+        *nodes = (*tree)->count;
         sum = perf_works_of_(*tree);
     }
     if (!sum)
@@ -1921,7 +1921,7 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
         perf_put_work_(&table, tree, i, one);
     }
     PERF_FREE(sums);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
     if (perf_put_works_missing_(o, "note: counters of scopes: no ", perf_works_v1_.error))
         perf_put_char_(o, '\n');
     perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
@@ -1980,7 +1980,7 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     }
     perf_member_close_(&json, ']');
     PERF_FREE(sums);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
     if (perf_put_works_missing_(&why, "no ", perf_works_v1_.error)) {
         json.line = 1;
         perf_member_text_(&json, "counters_missing", text);

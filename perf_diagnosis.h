@@ -468,7 +468,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
         perf_look_solve_(&k, d);
         status = PERF_OK;
     }
-    perf_tree_free_(k.tree);
+    PERF_FREE(k.tree);
     return status;
 }
 

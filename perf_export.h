@@ -753,7 +753,7 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     if (!flame.tree)
         return PERF_ENOMEM;
     status = perf_file_save_(path, &flame.file, go, &flame);
-    perf_tree_free_(flame.tree);
+    PERF_FREE(flame.tree);
     return status;
 }
 

@@ -206,7 +206,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 {
     PERF_FREE(s->row);
-    perf_tree_free_(s->tree);
+    PERF_FREE(s->tree);
 }
 
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)

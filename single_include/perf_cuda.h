@@ -14149,7 +14149,7 @@ PERF_END_DECLS
 /* perf_tree.h - who called whom, in all of the run.
  *
  *     perf_tree_ *tree = perf_tree_make_(registry);        // NULL: no memory
- *     perf_tree_free_(tree);
+ *     PERF_FREE(tree);
  *
  * For the library itself: the report, flame pages, folded stacks and the diagnosis walk it.
  * Sections (search for ">>"):  internal  private
@@ -14161,8 +14161,8 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_tree_, perf_tree_make_, perf_tree_free_  the call tree, sorted; NULL: no memory
- *   perf_node_, perf_tree_path_  a path of names, that of a cell                                 */
+ *   perf_tree_, perf_tree_make_  the call tree, sorted; PERF_FREE it; NULL: no memory
+ *   perf_node_, perf_tree_path_  a path of names; that of a cell, 0: it is new                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -14172,7 +14172,7 @@ typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0
     uint64_t size;                      /* self of it and of all below; not of [0]                */
 } perf_node_;
 
-typedef struct perf_tree_ {
+typedef struct perf_tree_ {     /* one block of memory, with its nodes and slots behind it        */
     perf_node_ *node;           /* [0] is the root                                                */
     uint32_t    count, room;
     uint32_t   *slot;           /* [2 * room], by hash of parent and name: a node, 0 for none     */
@@ -14194,75 +14194,96 @@ PERF_FN uint32_t *perf_tree_slot_(perf_tree_ *tree, uint32_t parent, uint32_t na
     }
 }
 
-/* Room for so many nodes, a power of two; 0 without memory. */
-PERF_COLD_FN_ int perf_tree_grow_(perf_tree_ *tree, uint32_t room)
+/* The tree in a block with room for so many nodes, a power of two; old NULL: a new one.  NULL
+ * without memory, and the old one stays.                                                         */
+PERF_COLD_FN_ perf_tree_ *perf_tree_grow_(perf_tree_ *old, uint32_t room)
 {
-    perf_node_ *more = PERF_CAST_(perf_node_ *, PERF_MALLOC(room * sizeof *more));
-    uint32_t   *slot = PERF_CAST_(uint32_t *, PERF_MALLOC(2 * room * sizeof *slot)), i;
+    const size_t nodes = room * sizeof(perf_node_), slots = 2 * room * sizeof(uint32_t);
+    perf_tree_  *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree + nodes + slots));
+    uint32_t     i;
 
-    if (!more || !slot) {
-        PERF_FREE(more);
-        PERF_FREE(slot);
-        return 0;
-    }
-    if (tree->node)
-        PERF_LIBC_(memcpy)(more, tree->node, tree->count * sizeof *more);
-    PERF_FREE(tree->node);
-    PERF_FREE(tree->slot);
-    PERF_LIBC_(memset)(slot, 0, 2 * room * sizeof *slot);
-    tree->node = more;
-    tree->slot = slot;
+    if (!tree)
+        return PERF_NULL_;
+    PERF_LIBC_(memset)(tree, 0, sizeof *tree + nodes + slots);
+    tree->count = 1;
+    if (old)
+        *tree = *old;
     tree->room = room;
+    tree->node = PERF_PTR_(perf_node_ *, PERF_PTR_(void *, tree + 1));
+    tree->slot = PERF_PTR_(uint32_t *, PERF_PTR_(void *, tree->node + room));
+    if (old)
+        PERF_LIBC_(memcpy)(tree->node, old->node, old->count * sizeof *old->node);
+    PERF_FREE(old);
     for (i = 1; i < tree->count; i++)
-        *perf_tree_slot_(tree, more[i].parent, more[i].name) = i;
-    return 1;
+        *perf_tree_slot_(tree, tree->node[i].parent, tree->node[i].name) = i;
+    return tree;
 }
 
 /* The child of `parent` with that name, made if need be; the parent itself without memory. */
-PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint32_t name)
+PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ **tree, uint32_t parent, uint32_t name)
 {
-    uint32_t *slot = perf_tree_slot_(tree, parent, name), i = *slot;
+    uint32_t    i = *perf_tree_slot_(*tree, parent, name);
+    perf_tree_ *grown;
+    perf_node_ *node;
 
     if (i)
         return i;
-    if (tree->count == tree->room) {
-        if (!perf_tree_grow_(tree, 2 * tree->room))
+    if ((*tree)->count == (*tree)->room) {
+        grown = perf_tree_grow_(*tree, 2 * (*tree)->room);
+        if (!grown)
             return parent;
-        slot = perf_tree_slot_(tree, parent, name);
+        *tree = grown;
     }
-    *slot = i = tree->count++;
-    PERF_LIBC_(memset)(&tree->node[i], 0, sizeof tree->node[i]);
-    tree->node[i].name = name;
-    tree->node[i].parent = parent;
-    tree->node[i].depth = tree->node[parent].depth + 1;
+    i = (*tree)->count++;
+    *perf_tree_slot_(*tree, parent, name) = i;
+    node = &(*tree)->node[i];
+    node->name = name;
+    node->parent = parent;
+    node->depth = (*tree)->node[parent].depth + 1;
     return i;
 }
 
-/* The node of a cell: the same path of names, whatever the thread. */
-PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
+/* The names on the way to a cell, its own first; how many. */
+PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *c, uint32_t *id)
 {
-    uint32_t id[PERF_TREE_DEPTH_], n = 0, node = 0;
+    uint32_t n = 0;
 
     for (; c->parent; c = c->parent)
         if (c->depth <= PERF_TREE_DEPTH_)
             id[n++] = PERF_CELL_ID_(c);
-    while (n)
-        node = perf_tree_child_(tree, node, id[--n]);
+    return n;
+}
+
+/* The node of a cell: the same path of names, whatever the thread; 0: the tree has none. */
+PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
+{
+    uint32_t id[PERF_TREE_DEPTH_], n = perf_tree_names_(c, id), node = 0;
+
+    while (n) {
+        node = *perf_tree_slot_(tree, node, id[--n]);
+        if (!node)
+            return 0;
+    }
     return node;
 }
 
-PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, const perf_visit_ *v)
+/* Adds a cell to its node, which is made if need be. */
+PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *v)
 {
     const uint64_t calls = PERF_GET_(&v->cell->count);
-    uint32_t       node = calls ? perf_tree_path_(tree, v->cell) : 0;
+    uint32_t       id[PERF_TREE_DEPTH_], at = 0, n = calls ? perf_tree_names_(v->cell, id) : 0;
+    perf_node_    *node;
 
-    if (!node)
+    while (n)
+        at = perf_tree_child_(tree, at, id[--n]);
+    if (!at)
         return;
-    tree->node[node].calls += calls;
-    tree->node[node].self += v->ticks.self;
-    tree->calls += calls;
+    node = &(*tree)->node[at];
+    node->calls += calls;
+    node->self += v->ticks.self;
+    (*tree)->calls += calls;
     if (v->cell->depth <= PERF_TREE_DEPTH_)     /* else its time is in that total already         */
-        tree->node[node].total += v->ticks.total;
+        node->total += v->ticks.total;
 }
 
 /* The order of a walk from the root, largest child first; the newest of equal ones. */
@@ -14314,25 +14335,19 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
  * without memory.                                                                                */
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
-    perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
+    perf_tree_     *tree = perf_tree_grow_(PERF_NULL_, 256);
     perf_recorder_ *t;
     perf_node_     *n, *up;
 
-    if (tree)
-        PERF_LIBC_(memset)(tree, 0, sizeof *tree);
-    if (!tree || !perf_tree_grow_(tree, 256)) {
-        PERF_FREE(tree);
+    if (!tree)
         return PERF_NULL_;
-    }
     tree->registry = r;
-    PERF_LIBC_(memset)(tree->node, 0, sizeof *tree->node);
-    tree->count = 1;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         perf_visit_ v = PERF_ZERO;
         v.recorder = t;
         while (perf_visit_next_(&v))
             if (PERF_KIND_HOST_(v.name->kind))
-                perf_tree_cell_(tree, &v);
+                perf_tree_cell_(&tree, &v);
     }
     for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
         n->size += n->self;
@@ -14344,15 +14359,6 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     }
     perf_tree_sort_(tree);
     return tree;
-}
-
-PERF_FN void perf_tree_free_(perf_tree_ *tree)
-{
-    if (tree) {
-        PERF_FREE(tree->node);
-        PERF_FREE(tree->slot);
-    }
-    PERF_FREE(tree);
 }
 
 PERF_END_DECLS
@@ -14554,7 +14560,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 {
     PERF_FREE(s->row);
-    perf_tree_free_(s->tree);
+    PERF_FREE(s->tree);
 }
 
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
@@ -20644,7 +20650,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
         for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&w->process) == process; i++)
             for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
                 const uint32_t node = perf_tree_path_(tree, one->cell);
-                if (node < room && PERF_ACQ_(&one->period) == period)
+                if (node && PERF_ACQ_(&one->period) == period)
                     perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
             }
     return sum;
@@ -20658,7 +20664,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes
     *nodes = 0;
     *tree = perf_tree_make_(perf_registry_get_());
     if (*tree) {
-        *nodes = (*tree)->count;                /* it may grow                                    */
+        *nodes = (*tree)->count;
         sum = perf_works_of_(*tree);
     }
     if (!sum)
@@ -20744,7 +20750,7 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
         perf_put_work_(&table, tree, i, one);
     }
     PERF_FREE(sums);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
     if (perf_put_works_missing_(o, "note: counters of scopes: no ", perf_works_v1_.error))
         perf_put_char_(o, '\n');
     perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
@@ -20803,7 +20809,7 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     }
     perf_member_close_(&json, ']');
     PERF_FREE(sums);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
     if (perf_put_works_missing_(&why, "no ", perf_works_v1_.error)) {
         json.line = 1;
         perf_member_text_(&json, "counters_missing", text);
@@ -25743,7 +25749,7 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     if (!flame.tree)
         return PERF_ENOMEM;
     status = perf_file_save_(path, &flame.file, go, &flame);
-    perf_tree_free_(flame.tree);
+    PERF_FREE(flame.tree);
     return status;
 }
 
@@ -28051,7 +28057,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
         perf_look_solve_(&k, d);
         status = PERF_OK;
     }
-    perf_tree_free_(k.tree);
+    PERF_FREE(k.tree);
     return status;
 }
 

@@ -585,7 +585,7 @@ INSIDE_UNUSED static core_tree *core_tree_make(void)
 
 INSIDE_UNUSED static void core_tree_free(core_tree *tree)
 {
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
 }
 #endif
 

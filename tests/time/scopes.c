@@ -422,7 +422,7 @@ static void laps_of_callers(void)
         wrong += !strncmp(its, "called", 6) && (tree->node[i].calls != 3 || tree->node[i].total != 30);
     }
     CHECK(laps == 100 && scopes == 100 && wrong == 0, "%u laps, %u scopes, %u of them wrong", laps, scopes, wrong);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
     EQUAL("their self time", row_of("caller 77", "scope").self, 0);
 }
 
@@ -1338,7 +1338,7 @@ static void deep(void)
     for (i = 1; i < tree->count; i++)
         self += tree->node[i].self;
     CHECK(self == 15000 && tree->count == 1 + PERF_TREE_DEPTH_, "%lu in %u nodes", (unsigned long)self, tree->count);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
     text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
     CHECK(strstr(text, " d127\n") && !strstr(text, "d128"), "%.2000s", text);
     free(text);
@@ -1381,13 +1381,13 @@ static void wide_tree(void)
     uint32_t       i, node, from = tree->count, seen = 0;
 
     for (i = 0; i < n; i++) {
-        node = perf_tree_child_(tree, 0, 1000 + i);
+        node = perf_tree_child_(&tree, 0, 1000 + i);
         tree->node[node].total = i * UINT64_C(7919) % n;
-        node = perf_tree_child_(tree, node, 7);
+        node = perf_tree_child_(&tree, node, 7);
         tree->node[node].total = 1;
     }
     for (i = 0; i < n; i += 1000) {
-        node = perf_tree_child_(tree, 0, 1000 + i);
+        node = perf_tree_child_(&tree, 0, 1000 + i);
         CHECK(tree->node[node].name == 1000 + i, "found again");
     }
     CHECK(tree->count == from + 2 * n, "%u nodes", tree->count);
@@ -1399,7 +1399,7 @@ static void wide_tree(void)
             tree->node[i + 1].total > tree->node[i - 1].total)
             break;
     CHECK(seen == n - 1, "%u in order", seen);
-    perf_tree_free_(tree);
+    PERF_FREE(tree);
 }
 
 static void switches(void)
