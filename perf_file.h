@@ -149,6 +149,7 @@ extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
+extern int   perf_setenv_(const char *, const char *, int) __asm__(PERF_SYM_("setenv"));
 extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
 #if PERF_LP64_UNIX_             /* elsewhere an off_t may be longer than a long                   */
 extern long perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));

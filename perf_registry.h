@@ -222,6 +222,9 @@ typedef struct perf_registry_ {
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
+    uint32_t        started;    /* 1: by another such process, which has PERF_TRACE's file        */
+    uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
+                                        /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
                                 /* PERF_ROCPROFILER; 4: a note says that scopes cannot count      */
 } perf_registry_;

@@ -1007,15 +1007,25 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
+/* A process that another one has started, whose own stream this is, leaves the path to that one. */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
+    char            own[4096 + 16];
+    perf_out_       name;
+    unsigned        mode;
 
     if (r)
         PERF_SET_(&r->heard_stream, 1u);
-    if (path && *path && perf_trace_stream(path) != PERF_OK)
-        (void)fprintf(stderr, "perf.h: cannot write %s\n", path);
+    if (!path || !*path)
+        return;
+    name = perf_out_open_(own, sizeof own);
+    perf_put_(&name, path);
+    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)  /* perf_at_start_ */
+        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+    if (perf_trace_stream(own) != PERF_OK)
+        (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
 
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)

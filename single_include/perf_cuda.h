@@ -2645,6 +2645,7 @@ extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
+extern int   perf_setenv_(const char *, const char *, int) __asm__(PERF_SYM_("setenv"));
 extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
 #if PERF_LP64_UNIX_             /* elsewhere an off_t may be longer than a long                   */
 extern long perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
@@ -4763,6 +4764,9 @@ typedef struct perf_registry_ {
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
+    uint32_t        started;    /* 1: by another such process, which has PERF_TRACE's file        */
+    uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
+                                        /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
                                 /* PERF_ROCPROFILER; 4: a note says that scopes cannot count      */
 } perf_registry_;
@@ -14954,7 +14958,8 @@ PERF_COLD_FN_ int perf_env_included_(const char *name, size_t length)
 PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
-                                      "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, PERF_COLOR";
+                                      "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, "
+                                      "PERF_COLOR, PERF_TRACE_OWNER";
     size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
@@ -15511,17 +15516,38 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
                               "PERF_AT_EXIT 1\n");
 }
 
+/* Does a trace that the environment asks for belong to this process, and not to one that has
+ * started it?  The first one leaves its number to those that it will start, if it can do so before
+ * it has threads that read the environment.                                                      */
+PERF_COLD_FN_ int perf_trace_ours_(void)
+{
+    const char *owner = perf_getenv_("PERF_TRACE_OWNER");
+    char        number[16];
+    perf_out_   o = perf_out_open_(number, sizeof number);
+
+    perf_putf_(&o, "%.0f", PERF_CAST_(double, perf_process_id_()));
+#if PERF_POSIX_FILES_
+    if (!owner && perf_thread_id_() == perf_process_id_())
+        (void)perf_setenv_("PERF_TRACE_OWNER", number, 0);
+#endif
+    return !owner || !PERF_LIBC_(strcmp)(owner, number);
+}
+
 /* The registry is there from the start: a program may fork before its first scope, and what the
  * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
+    const char     *trace = perf_getenv_("PERF_TRACE");
     perf_registry_ *r = PERF_NULL_;
 
-    if (perf_getenv_("PERF_REPORT") || perf_getenv_("PERF_TRACE") ||
-        perf_getenv_("PERF_TRACE_STREAM"))
+    if (perf_getenv_("PERF_REPORT") || trace || perf_getenv_("PERF_TRACE_STREAM"))
         r = perf_registry_read_();
-    if (r)
-        PERF_SET_(&r->heard, 1u);
+    if (!r)
+        return;
+    PERF_SET_(&r->heard, 1u);
+    r->started = !perf_trace_ours_();
+    if (trace && *trace && !r->trace_inode)
+        r->trace_inode = perf_file_inode_(trace);
 }
 
 /* A misspelt variable asks for no report: says so. */
@@ -15535,31 +15561,65 @@ PERF_COLD_FN_ void perf_at_exit_says_(void)
                       name, meant);
 }
 
-/* Saves the trace; a forked child's beside its parent's, PATH.PID, if it has an event. */
+/* Is PATH a file that another process has saved since this one began? */
+PERF_COLD_FN_ int perf_trace_taken_(const perf_registry_ *r, const char *path)
+{
+    const uint64_t now = perf_file_inode_(path);
+
+    return now && now != r->trace_inode;
+}
+
+/* Has any thread an event? */
+PERF_COLD_FN_ int perf_trace_any_(const perf_registry_ *r)
+{
+    const perf_recorder_ *t = PERF_ACQ_(&r->recorders);
+
+    while (t && !PERF_GET_(&t->ring_next))
+        t = t->next;
+    return t != PERF_NULL_;
+}
+
+/* In fresh memory: PATH, or PATH.PID where `beside`.  NULL: no memory, or PATH is no file in a
+ * folder: nothing may stand beside /dev/stdout.                                                  */
+PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
+{
+    const size_t size = PERF_LIBC_(strlen)(path) + 16;
+    char        *own = PERF_NULL_;
+    perf_out_    name;
+    unsigned     mode;
+
+    if (!beside || perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
+        own = PERF_CAST_(char *, PERF_MALLOC(size));
+    name = perf_out_open_(own, own ? size : 0);
+    perf_put_(&name, path);
+    if (beside)
+        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+    return own;
+}
+
+/* Saves the trace: to PATH.PID in a child, forked or started, if it has an event, and where
+ * another process has saved to PATH.  Processes that end at one moment take turns.               */
 PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 {
     perf_registry_ *r = perf_registry_read_();
-    perf_recorder_ *t = PERF_NULL_;
-    size_t          size = PERF_LIBC_(strlen)(path) + 16;
-    char           *own = PERF_NULL_;
-    perf_out_       name;
-    perf_status     status = PERF_ENOMEM;
+    const int       child = r && (r->child || r->process != perf_process_id_() || r->started);
+    int             folder, taken;
+    char           *own;
 
-    if (r && (r->child || r->process != perf_process_id_())) {
-        for (t = PERF_ACQ_(&r->recorders); t && !PERF_GET_(&t->ring_next); t = t->next)
-            continue;
-        if (!t)
-            return;
-        own = PERF_CAST_(char *, PERF_MALLOC(size));
-        name = perf_out_open_(own, own ? size : 0);
-        perf_putf_(&name, "%s.%.0f", path, PERF_CAST_(double, perf_process_id_()));
-        if (own)
-            status = perf_trace_save(own);
-    } else {
-        status = perf_trace_save(path);
-    }
-    if (status != PERF_OK)
+    if (child && !perf_trace_any_(r))
+        return;
+    folder = perf_file_folder_(path, 1000);
+    taken = r && !child && perf_trace_taken_(r, path);
+    own = perf_path_beside_(path, child || taken);
+    if (!own || perf_trace_save(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own ? own : path);
+    else if (taken)
+        (void)fprintf(stderr, "perf.h: another process has written %s: this trace is in %s\n", path,
+                      own);
+    else if (r)
+        r->trace_inode = perf_file_inode_(path);
+    if (folder >= 0)
+        (void)perf_close_(folder);
     PERF_FREE(own);
 }
 
@@ -29409,15 +29469,25 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
+/* A process that another one has started, whose own stream this is, leaves the path to that one. */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
+    char            own[4096 + 16];
+    perf_out_       name;
+    unsigned        mode;
 
     if (r)
         PERF_SET_(&r->heard_stream, 1u);
-    if (path && *path && perf_trace_stream(path) != PERF_OK)
-        (void)fprintf(stderr, "perf.h: cannot write %s\n", path);
+    if (!path || !*path)
+        return;
+    name = perf_out_open_(own, sizeof own);
+    perf_put_(&name, path);
+    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)  /* perf_at_start_ */
+        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+    if (perf_trace_stream(own) != PERF_OK)
+        (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
 
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)

@@ -93,6 +93,31 @@ int main(int argc, char **argv)
 C
 try "a program with many children" gcc -O0 -I"$root" many.c -o many
 try "PERF_TRACE of the last is not its parent's" sh -c 'PERF_TRACE=many.json ./many many.json && grep -q "of child 999" many.json.*'
+# A program that starts others, and programs that end together: each keeps its trace.
+cat >starts.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf_trace.h"
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int status;
+    { PERF_SCOPE("of the starter"); status = argc > 1 ? system(argv[1]) : 0; }
+    return status != 0;
+}
+C
+try "a program that starts another" gcc -O0 -I"$root" starts.c -o starts
+try "PERF_TRACE of both" sh -c 'PERF_TRACE=s.json ./starts ./program >said 2>&1'
+try "nothing is said" test ! -s said
+try "the starter has FILE" grep -q 'of the starter' s.json
+try "the started one has FILE.PID" sh -c 'test "$(cat s.json.* | grep -c whole)" -eq 1'
+try "and so it is the second time" sh -c 'PERF_TRACE=s.json ./starts "./starts ./program" && grep -q "of the starter" s.json &&
+    test "$(cat s.json.* | grep -c whole)" -eq 2 && test "$(cat s.json.* | grep -c "of the starter")" -eq 1'
+try "an exec is no start" sh -c 'rm -f s.json* && PERF_TRACE=s.json ./starts "exec ./starts" && test "$(ls s.json.* | wc -l)" -eq 1'
+try "streams of both" sh -c 'PERF_TRACE_STREAM=s.pftrace ./starts ./starts && grep -q starter s.pftrace && grep -q starter s.pftrace.*'
+try "nothing is made beside a device" sh -c 'PERF_TRACE=/dev/stdout ./starts ./program | grep -q "of the starter" && ! ls /dev/stdout.*'
+try "another process has saved meanwhile" sh -c 'PERF_TRACE=m.json ./starts "env -u PERF_TRACE_OWNER ./program" 2>said &&
+    grep -q whole m.json && cat m.json.* | grep -q "of the starter"'
+try "which is said" grep -q '^perf.h: another process has written m.json: this trace is in m.json.[0-9]*$' said
 try "a trace that cannot be written is said" test -n "$(PERF_TRACE=no/such/t.json ./program 2>&1)"
 PERF_REPROT=1 PERF_CONFIG=none ./program 2>said
 try "a slip of the pen is said" grep -qx 'perf.h: PERF_REPROT is set, did you mean PERF_REPORT?' said
