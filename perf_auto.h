@@ -638,23 +638,28 @@ PERF_COLD_FN_ perf_auto_map_ *perf_auto_map_room_(perf_registry_ *r)
 }
 
 /* The site of a name.  Two static functions of one name: the second has its file in it.  NULL: no
- * memory.  The lock is held.                                                                     */
+ * memory.                                                                                        */
 PERF_COLD_FN_ perf_site_ *perf_auto_intern_(perf_registry_ *r, const perf_auto_name_ *name)
 {
     perf_site_  site = {name->text, name->source, PERF_KIND_SCOPE_ << 24, 0};
-    perf_name_ *n = perf_name_intern_(r, &site);
+    perf_site_ *found;
     char        both[512];
     perf_out_   o = perf_out_open_(both, sizeof both);
 
-    if (!n || !name->source || !n->site.file || !PERF_LIBC_(strcmp)(n->site.file, name->source))
-        return n ? &n->site : PERF_CAST_(perf_site_ *, PERF_NULL_);
+    if (!perf_site_id_(r, &site))
+        return PERF_NULL_;
+    found = &PERF_ACQ_(&r->names)[site.id]->site;
+    if (!name->source || !found->file || !PERF_LIBC_(strcmp)(found->file, name->source))
+        return found;
     perf_put_(&o, name->text);
     perf_put_(&o, " (");
     perf_put_(&o, name->source);
     perf_put_(&o, ")");
     site.name = both;
-    n = perf_name_intern_(r, &site);
-    return n ? &n->site : PERF_CAST_(perf_site_ *, PERF_NULL_);
+    site.id = 0;
+    if (!perf_site_id_(r, &site))
+        return PERF_NULL_;
+    return &PERF_ACQ_(&r->names)[site.id]->site;
 }
 
 /* Gives a function its name.  NULL: not now, as memory or the lock cannot be had. */
@@ -675,10 +680,10 @@ PERF_COLD_FN_ const perf_auto_known_ *perf_auto_learn_(const void *function)
     perf_auto_text_(&name, function);
     wanted = perf_auto_wanted_(&name);
     PERF_ERRNO_ = was;
-    if (!perf_lock_(r))
-        return PERF_NULL_;
     if (wanted)
         site = perf_auto_intern_(r, &name);
+    if (!perf_lock_(r))
+        return PERF_NULL_;
     if (site || !wanted)
         map = perf_auto_map_room_(r);
     if (map) {

@@ -17,7 +17,7 @@
  *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_*_  the ring's
+ *   perf_event_, PERF_EVENT_PART_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
@@ -180,7 +180,6 @@ typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
-#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */

@@ -206,7 +206,6 @@ typedef struct perf_gpu_state_ {
     perf_gpu_track_  *tracks;
     uint64_t          lost[PERF_GPU_LOSSES_];    /* scopes without a time, by what happened */
     uint64_t          birth;            /* ticks of the last reset */
-    char             *pool, *pool_end;
     perf_source_      source;
     perf_gpu_row_     rest[4];          /* names without a row of their own, by class */
     perf_gpu_row_     row[PERF_GPU_ROWS_];      /* by name id; pages come as they are touched */
@@ -378,10 +377,6 @@ PERF_COLD_FN_ void perf_gpu_freshen_(void)
     perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
 }
 
-/* Memory that is never given back. */
-#define perf_gpu_keep_(g, bytes)                                                                  \
-    perf_pool_(PERF_NULL_, &(g)->pool, &(g)->pool_end, bytes, 65536, 0)
-
 /* The line of a context, made on first sight; NULL without memory.  `ctx` is current. */
 PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                                 void *ctx)
@@ -407,7 +402,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
     for (l = g->lines; l && (l->ctx != ctx || PERF_GET_(&l->dead)); l = l->next) {
     }
     if (!l)
-        l = PERF_CAST_(perf_gpu_line_ *, perf_gpu_keep_(g, sizeof *l));
+        l = PERF_CAST_(perf_gpu_line_ *, perf_keep_(r, sizeof *l));
     if (l && !l->ctx) {
         l->ctx = ctx;
         l->ctx_id = id;
@@ -1489,7 +1484,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     if (!t) {
         if (!perf_lock_(r))
             return PERF_NULL_;
-        t = PERF_CAST_(perf_gpu_track_ *, perf_gpu_keep_(g, sizeof *t));
+        t = PERF_CAST_(perf_gpu_track_ *, perf_keep_(r, sizeof *t));
         perf_unlock_(&r->lock);
         if (t)
             t->recorder = perf_track_make_(r, name);

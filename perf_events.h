@@ -69,12 +69,12 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
     z->depth = PERF_CAST_(uint32_t, what >> 56);
     z->start = e->event[at].start;
-    z->length = what & PERF_EVENT_MORE_;
+    z->length = what & UINT32_MAX;
     z->extra = 0;
     if (!z->name || z->name >= PERF_ACQ_(&r->count))
         return 0;
     z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
-    if (z->length == PERF_EVENT_MORE_) {
+    if (z->length == UINT32_MAX) {              /* the entry before has it                        */
         if (at + 1 >= e->count || e->event[at + 1].what)
             return 0;                           /* its first half has been overwritten            */
         *i = at + 2;

@@ -41,7 +41,6 @@ typedef struct perf_gpu_memory_ {
     uint32_t          lock, spare;      /* the thread that is at it; 0: free */
     perf_gpu_mark_   *marks;            /* oldest first */
     double            noted, noted_peak;
-    char             *pool, *pool_end;
     perf_source_      source;
 } perf_gpu_memory_;
 
@@ -164,6 +163,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
     uint64_t                high = 0;
+    uint32_t                id;
     int                     code;
 
     if (status != PERF_OK)
@@ -178,16 +178,16 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         perf_gpu_error_(g->driver, "mem_info", code);
         return PERF_EGPU;
     }
-    if (!perf_lock_(r))
-        return PERF_ESTATE;
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    now.name = perf_name_intern_(r, &site);
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_pool_(PERF_NULL_, &g->pool, &g->pool_end,
-                                                   sizeof *added, 65536, 0));
+    id = perf_site_id_(r, &site);
+    if (!perf_lock_(r))
+        return PERF_ESTATE;
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(r, sizeof *added));
     perf_unlock_(&r->lock);
-    if (!added || !now.name)
+    if (!added || !id)
         return PERF_ENOMEM;
+    now.name = PERF_ACQ_(&r->names)[id];
     if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     *added = now;

@@ -57,8 +57,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
     PERF_GPU_SCOPE2_(name, stream, kind, begin, PERF_CAT_(perf_site_, n),                         \
                      PERF_CAT_(perf_gpu_open_, n))
 #define PERF_GPU_SCOPE2_(name, stream, kind, begin, site, open)                                   \
-    PERF_SITE_(site, name, kind);                                                                 \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
+    PERF_SITE_(site, name, kind)                                                                  \
     PERF_GPU_OPEN_(open, begin(&(site), PERF_GPU_STREAM_(stream)))
 
 typedef struct perf_gpu_scope {         /* private */

@@ -130,7 +130,9 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
     perf_mark_      now, *m;
     perf_status     status;
 
-    if (!r)
+    site.name = phase;
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
+    if (!r || !perf_site_id_(r, &site))
         return PERF_ENOMEM;
     for (;;) {
         m = PERF_ACQ_(&r->marks);
@@ -144,12 +146,8 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             break;
         perf_unlock_(&r->lock);  /* another thread has marked meanwhile: again                    */
     }
-    site.name = phase;
-    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    now.name = perf_name_intern_(r, &site);
-    m = PERF_NULL_;
-    if (now.name)
-        m = PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m));
+    now.name = r->names[site.id];
+    m = PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m));
     if (m) {
         *m = now;
         m->next = r->marks;

@@ -259,8 +259,7 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
         t->ranges = 0;
     if (t->ranges < t->ranges_room)
         return 1;
-    more = PERF_CAST_(uint32_t *, perf_pool_(t->home, &t->pool, &t->pool_end, room * each,
-                                             262144, 1));
+    more = PERF_CAST_(uint32_t *, perf_room_(t, room * each));
     if (!more) {
         perf_fail_(t->home, PERF_ENOMEM);
         return 0;

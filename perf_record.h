@@ -45,8 +45,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
  *   perf_ask_  asks all threads (lock held)
- *   perf_name_intern_ (lock held),
- *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
@@ -79,54 +78,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     s->visit = visit;
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
-}
-
-#define PERF_ROOM_STEP_ 262144
-#define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
-#define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
- * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
-PERF_COLD_FN_ char *perf_huge_page_(void)
-{
-    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
-    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
-    int       was = PERF_ERRNO_;
-
-    if (!p)
-        return PERF_NULL_;
-    if (over)
-        p += PERF_HUGE_PAGE_ - over;
-    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
-    return p;
-}
-
-/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
-PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
-{
-    char *p;
-
-    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
-        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
-        return;
-    p = perf_huge_page_();
-    if (p) {
-        t->pool = p;
-        t->pool_end = p + PERF_HUGE_PAGE_;
-    }
-}
-#else
-#define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
-#endif
-
-/* `bytes` more of a thread's own pool, as perf_pool_. */
-PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
-{
-    t->pooled += bytes;
-    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
-    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
 }
 
 /* Sets bits of a word that any thread may write, with or without the lock. */
@@ -170,18 +121,23 @@ extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it,
 PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 
 #if PERF_LP64_UNIX_
+#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
+
 /* Before a fork: makes the block if there is none. */
 PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
 {
-    int   was = PERF_ERRNO_;
-    void *p;
+    perf_family_ *family;
+    int           was = PERF_ERRNO_;
+    void         *p;
 
     if (PERF_ACQ_(&r->family))
         return;
     p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
     if (PERF_PTR_(intptr_t, p) != -1) {
-        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
-        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+        family = PERF_CAST_(perf_family_ *, p);
+        family->bytes = PERF_FAMILY_BYTES_;
+        family->used = sizeof *family;
+        PERF_REL_(&r->family, family);
     }
     PERF_ERRNO_ = was;
 }
@@ -535,8 +491,7 @@ PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
 
     if (m)
         shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
-    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >=
-                      PERF_FAMILY_BYTES_)
+    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >= r->family->bytes)
         return;
     shown->next = m->recorders;
     t->shown = shown;
@@ -566,6 +521,8 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     t->next = r->recorders;
     PERF_REL_(&r->recorders, t);
 }
+
+#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)   /* its duration stands in the entry before        */
 
 /* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
  * gone with its first entry: where there are such, the whole ones that are left are counted.     */
@@ -1036,6 +993,13 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     c->again_open++;
     perf_deeper_(t, 1);
     PERF_SET_(&c->low, c->low | PERF_CLOSED_);
+}
+
+PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+{
+    PERF_SET_(&s->open, c);
+    PERF_SET_(&s->rec, t);
+    PERF_REL_(&t->open, c);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */

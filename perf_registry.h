@@ -21,13 +21,12 @@
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
  *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
- *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children;
- *       perf_member_ours_  one of this process
+ *   perf_family_, perf_member_, perf_shown_  forked children; perf_member_ours_  of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none                                       */
+ *   perf_keep_ (lock held), perf_room_ (owner)  memory, NULL: none                               */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
@@ -126,8 +125,6 @@ typedef struct perf_source_ {
  * A process that forks makes one block that all its descendants share.  A child takes the memory of
  * its names and cells from there, so its parents can count them, however the child has ended.    */
 
-#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
-
 typedef struct perf_shown_ {    /* a recorder of a child                                          */
     struct perf_shown_ *next;
     perf_cell_        **cell;   /* as in perf_recorder_                                           */
@@ -144,7 +141,7 @@ typedef struct perf_member_ {   /* a forked process                             
 } perf_member_;
 
 typedef struct perf_family_ {
-    uint64_t      used;         /* bytes                                                          */
+    uint64_t      bytes, used;  /* of the block, and of those the ones given out                  */
     uint64_t      full;         /* how often there was no room                                    */
     perf_member_ *members;
 } perf_family_;
@@ -324,11 +321,11 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 /* Zeroed bytes of the block; NULL: there is no room, which is counted. */
 PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
 {
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = family->bytes;
 
-    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+    if (PERF_GET_(&family->used) < at)
         at = __atomic_fetch_add(&family->used, size, 0);
-    if (at + size <= PERF_FAMILY_BYTES_)
+    if (at + size <= family->bytes)
         return PERF_PTR_(char *, family) + at;
     (void)__atomic_fetch_add(&family->full, 1, 0);
     return PERF_NULL_;
@@ -358,12 +355,12 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
 
 #define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
 
-/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+/* Memory for a pool, a child's where its parents can read it. */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
 {
     void *p = PERF_NULL_;
 
-    if (r && r->member) {
+    if (r->member) {
         if (bytes < PERF_CHILD_STEP_)
             bytes = PERF_CHILD_STEP_;
         p = perf_family_take_(r->family, bytes);
@@ -399,8 +396,59 @@ PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_
     return p;
 }
 
-/* The same from the registry, with its lock held. */
-#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+/* Memory of the registry, with its lock held. */
+PERF_COLD_FN_ void *perf_keep_(perf_registry_ *r, size_t bytes)
+{
+    return perf_pool_(r, &r->pool, &r->pool_end, bytes, 65536, 0);
+}
+
+#define PERF_ROOM_STEP_ 262144
+#define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
+#define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
+ * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
+PERF_COLD_FN_ char *perf_huge_page_(void)
+{
+    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
+    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
+    int       was = PERF_ERRNO_;
+
+    if (!p)
+        return PERF_NULL_;
+    if (over)
+        p += PERF_HUGE_PAGE_ - over;
+    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
+    PERF_ERRNO_ = was;
+    return p;
+}
+
+/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
+PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
+{
+    char *p;
+
+    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
+        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
+        return;
+    p = perf_huge_page_();
+    if (p) {
+        t->pool = p;
+        t->pool_end = p + PERF_HUGE_PAGE_;
+    }
+}
+#else
+#define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
+#endif
+
+/* The same from the recorder of the calling thread. */
+PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
+{
+    t->pooled += bytes;
+    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
+    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
+}
 
 /* ---- the lock, and who inherits it ---- */
 

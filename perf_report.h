@@ -682,7 +682,7 @@ typedef struct perf_children_ { /* what all descendants of this process have rec
 /* Does p lie in the block?  A child that found no room there points to memory of its own. */
 PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
 {
-    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < PERF_FAMILY_BYTES_ - 4096;
+    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < family->bytes - 4096;
 }
 
 /* The name of an id of a child; NULL: it cannot be read. */
@@ -721,7 +721,7 @@ PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ 
     perf_cell_ *c = first;
     uint64_t    calls = 0, cells = 0;
 
-    while (perf_family_has_(family, c) && cells++ < PERF_FAMILY_BYTES_ / 64) {
+    while (perf_family_has_(family, c) && cells++ < family->bytes / 64) {
         calls += PERF_GET_(&c->count);
         c = PERF_ACQ_(&c->kin);
         if (c == first)

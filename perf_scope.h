@@ -176,14 +176,14 @@ enum {                          /* what a mark is                               
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
 #define PERF_SCOPE_(name, kind, n)                                                                \
-    PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind);                                             \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, n), PERF_CAT_(perf_site_, n))                \
+    PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
     perf_span_ PERF_CAT_(perf_span_, n);                                                          \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
                PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_span_, n), &PERF_CAT_(perf_site_, n))     \
                           : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
-    static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+    static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
+    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
 #define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
 #define PERF_OPEN_(open, span) const PERF_GUARD_ open(span)
@@ -207,17 +207,17 @@ enum {                          /* what a mark is                               
 #define PERF_AT_SITE_(name, kind, call)                                                           \
     do {                                                                                          \
         PERF_ONLY_LITERAL_(name)                                                                  \
-        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
+        static perf_site_ perf_site_here_ = {PERF_LITERAL_(name), __FILE__,                       \
+                                             __LINE__ | kind << 24, 0};                           \
         call;                                                                                     \
     } while (0)
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
- *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is
- *   PERF_NO_JUMP_  no goto into the block past a scope
+ *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
- *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
+ *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
@@ -242,13 +242,6 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ *
                      ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & t->seen_mask));
 }
 
-PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
-{
-    PERF_SET_(&s->open, c);
-    PERF_SET_(&s->rec, t);
-    PERF_REL_(&t->open, c);
-}
-
 /* Begins a name that is new here, or open already: recursion. */
 PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
@@ -269,7 +262,9 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
     c = *perf_seen_at_(t, seen, t->open, id);
     if (PERF_UNLIKELY_(c->parent != t->open || PERF_CELL_ID_(c) != id))
         return perf_begin_other_(s, site);
-    perf_opened_(s, t, c);
+    PERF_SET_(&s->open, c);
+    PERF_SET_(&s->rec, t);
+    PERF_REL_(&t->open, c);
     s->start = perf_ticks();
     return s;
 }

@@ -633,8 +633,7 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
 PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *r, perf_recorder_ *t)
 {
     if (!t->ring_first) {
-        t->ring_first = PERF_CAST_(uint64_t *, perf_pool_(r, &r->pool, &r->pool_end,
-                                                          sizeof(perf_firsts_), 65536, 0));
+        t->ring_first = PERF_CAST_(uint64_t *, perf_keep_(r, sizeof(perf_firsts_)));
         perf_firsts_clear_(t);
     }
     return PERF_PTR_(perf_firsts_ *, t->ring_first);

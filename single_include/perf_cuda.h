@@ -3466,7 +3466,7 @@ PERF_END_DECLS
  *   perf_known_  names by address; perf_spent_  time of a thread
  *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_*_  the ring's
+ *   perf_event_, PERF_EVENT_PART_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
@@ -3629,7 +3629,6 @@ typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
-#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
@@ -4055,14 +4054,14 @@ enum {                          /* what a mark is                               
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
 #define PERF_SCOPE_(name, kind, n)                                                                \
-    PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind);                                             \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, n), PERF_CAT_(perf_site_, n))                \
+    PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
     perf_span_ PERF_CAT_(perf_span_, n);                                                          \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
                PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_span_, n), &PERF_CAT_(perf_site_, n))     \
                           : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
-    static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+    static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
+    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
 #define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
 #define PERF_OPEN_(open, span) const PERF_GUARD_ open(span)
@@ -4086,17 +4085,17 @@ enum {                          /* what a mark is                               
 #define PERF_AT_SITE_(name, kind, call)                                                           \
     do {                                                                                          \
         PERF_ONLY_LITERAL_(name)                                                                  \
-        PERF_SITE_(perf_site_here_, PERF_LITERAL_(name), kind);                                \
+        static perf_site_ perf_site_here_ = {PERF_LITERAL_(name), __FILE__,                       \
+                                             __LINE__ | kind << 24, 0};                           \
         call;                                                                                     \
     } while (0)
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
- *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is
- *   PERF_NO_JUMP_  no goto into the block past a scope
+ *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
- *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
+ *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
@@ -4121,13 +4120,6 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ *
                      ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & t->seen_mask));
 }
 
-PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
-{
-    PERF_SET_(&s->open, c);
-    PERF_SET_(&s->rec, t);
-    PERF_REL_(&t->open, c);
-}
-
 /* Begins a name that is new here, or open already: recursion. */
 PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
@@ -4148,7 +4140,9 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
     c = *perf_seen_at_(t, seen, t->open, id);
     if (PERF_UNLIKELY_(c->parent != t->open || PERF_CELL_ID_(c) != id))
         return perf_begin_other_(s, site);
-    perf_opened_(s, t, c);
+    PERF_SET_(&s->open, c);
+    PERF_SET_(&s->rec, t);
+    PERF_REL_(&t->open, c);
     s->start = perf_ticks();
     return s;
 }
@@ -4563,13 +4557,12 @@ public:
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
  *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
- *   perf_family_, perf_member_, perf_shown_, PERF_FAMILY_BYTES_  forked children;
- *       perf_member_ours_  one of this process
+ *   perf_family_, perf_member_, perf_shown_  forked children; perf_member_ours_  of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_pool_, perf_keep_ (lock held)  memory, NULL: none                                       */
+ *   perf_keep_ (lock held), perf_room_ (owner)  memory, NULL: none                               */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
@@ -4668,8 +4661,6 @@ typedef struct perf_source_ {
  * A process that forks makes one block that all its descendants share.  A child takes the memory of
  * its names and cells from there, so its parents can count them, however the child has ended.    */
 
-#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
-
 typedef struct perf_shown_ {    /* a recorder of a child                                          */
     struct perf_shown_ *next;
     perf_cell_        **cell;   /* as in perf_recorder_                                           */
@@ -4686,7 +4677,7 @@ typedef struct perf_member_ {   /* a forked process                             
 } perf_member_;
 
 typedef struct perf_family_ {
-    uint64_t      used;         /* bytes                                                          */
+    uint64_t      bytes, used;  /* of the block, and of those the ones given out                  */
     uint64_t      full;         /* how often there was no room                                    */
     perf_member_ *members;
 } perf_family_;
@@ -4866,11 +4857,11 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 /* Zeroed bytes of the block; NULL: there is no room, which is counted. */
 PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
 {
-    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = PERF_FAMILY_BYTES_;
+    uint64_t size = (bytes + 63) & ~UINT64_C(63), at = family->bytes;
 
-    if (PERF_GET_(&family->used) < PERF_FAMILY_BYTES_)
+    if (PERF_GET_(&family->used) < at)
         at = __atomic_fetch_add(&family->used, size, 0);
-    if (at + size <= PERF_FAMILY_BYTES_)
+    if (at + size <= family->bytes)
         return PERF_PTR_(char *, family) + at;
     (void)__atomic_fetch_add(&family->full, 1, 0);
     return PERF_NULL_;
@@ -4900,12 +4891,12 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
 
 #define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
 
-/* Memory for a pool, a child's where its parents can read it; r NULL: no names or cells. */
+/* Memory for a pool, a child's where its parents can read it. */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
 {
     void *p = PERF_NULL_;
 
-    if (r && r->member) {
+    if (r->member) {
         if (bytes < PERF_CHILD_STEP_)
             bytes = PERF_CHILD_STEP_;
         p = perf_family_take_(r->family, bytes);
@@ -4941,8 +4932,59 @@ PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_
     return p;
 }
 
-/* The same from the registry, with its lock held. */
-#define perf_keep_(r, bytes) perf_pool_(r, &(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+/* Memory of the registry, with its lock held. */
+PERF_COLD_FN_ void *perf_keep_(perf_registry_ *r, size_t bytes)
+{
+    return perf_pool_(r, &r->pool, &r->pool_end, bytes, 65536, 0);
+}
+
+#define PERF_ROOM_STEP_ 262144
+#define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
+#define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
+ * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
+PERF_COLD_FN_ char *perf_huge_page_(void)
+{
+    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
+    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
+    int       was = PERF_ERRNO_;
+
+    if (!p)
+        return PERF_NULL_;
+    if (over)
+        p += PERF_HUGE_PAGE_ - over;
+    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
+    PERF_ERRNO_ = was;
+    return p;
+}
+
+/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
+PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
+{
+    char *p;
+
+    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
+        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
+        return;
+    p = perf_huge_page_();
+    if (p) {
+        t->pool = p;
+        t->pool_end = p + PERF_HUGE_PAGE_;
+    }
+}
+#else
+#define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
+#endif
+
+/* The same from the recorder of the calling thread. */
+PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
+{
+    t->pooled += bytes;
+    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
+    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
+}
 
 /* ---- the lock, and who inherits it ---- */
 
@@ -10077,8 +10119,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
  *   perf_ask_  asks all threads (lock held)
- *   perf_name_intern_ (lock held),
- *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
@@ -10111,54 +10152,6 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     s->visit = visit;
     perf_images_walk_(s);
     visit(s, &perf_anchor_v1_);
-}
-
-#define PERF_ROOM_STEP_ 262144
-#define PERF_HUGE_PAGE_ (UINT64_C(2) << 20)
-#define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
- * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
-PERF_COLD_FN_ char *perf_huge_page_(void)
-{
-    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
-    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
-    int       was = PERF_ERRNO_;
-
-    if (!p)
-        return PERF_NULL_;
-    if (over)
-        p += PERF_HUGE_PAGE_ - over;
-    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
-    return p;
-}
-
-/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
-PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
-{
-    char *p;
-
-    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
-        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
-        return;
-    p = perf_huge_page_();
-    if (p) {
-        t->pool = p;
-        t->pool_end = p + PERF_HUGE_PAGE_;
-    }
-}
-#else
-#define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
-#endif
-
-/* `bytes` more of a thread's own pool, as perf_pool_. */
-PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
-{
-    t->pooled += bytes;
-    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
-    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
 }
 
 /* Sets bits of a word that any thread may write, with or without the lock. */
@@ -10202,18 +10195,23 @@ extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it,
 PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 
 #if PERF_LP64_UNIX_
+#define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
+
 /* Before a fork: makes the block if there is none. */
 PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
 {
-    int   was = PERF_ERRNO_;
-    void *p;
+    perf_family_ *family;
+    int           was = PERF_ERRNO_;
+    void         *p;
 
     if (PERF_ACQ_(&r->family))
         return;
     p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
     if (PERF_PTR_(intptr_t, p) != -1) {
-        (*PERF_CAST_(perf_family_ *, p)).used = sizeof(perf_family_);
-        PERF_REL_(&r->family, PERF_CAST_(perf_family_ *, p));
+        family = PERF_CAST_(perf_family_ *, p);
+        family->bytes = PERF_FAMILY_BYTES_;
+        family->used = sizeof *family;
+        PERF_REL_(&r->family, family);
     }
     PERF_ERRNO_ = was;
 }
@@ -10567,8 +10565,7 @@ PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
 
     if (m)
         shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
-    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >=
-                      PERF_FAMILY_BYTES_)
+    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >= r->family->bytes)
         return;
     shown->next = m->recorders;
     t->shown = shown;
@@ -10598,6 +10595,8 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     t->next = r->recorders;
     PERF_REL_(&r->recorders, t);
 }
+
+#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)   /* its duration stands in the entry before        */
 
 /* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
  * gone with its first entry: where there are such, the whole ones that are left are counted.     */
@@ -11068,6 +11067,13 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     c->again_open++;
     perf_deeper_(t, 1);
     PERF_SET_(&c->low, c->low | PERF_CLOSED_);
+}
+
+PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+{
+    PERF_SET_(&s->open, c);
+    PERF_SET_(&s->rec, t);
+    PERF_REL_(&t->open, c);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -13068,12 +13074,12 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
     z->depth = PERF_CAST_(uint32_t, what >> 56);
     z->start = e->event[at].start;
-    z->length = what & PERF_EVENT_MORE_;
+    z->length = what & UINT32_MAX;
     z->extra = 0;
     if (!z->name || z->name >= PERF_ACQ_(&r->count))
         return 0;
     z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
-    if (z->length == PERF_EVENT_MORE_) {
+    if (z->length == UINT32_MAX) {              /* the entry before has it                        */
         if (at + 1 >= e->count || e->event[at + 1].what)
             return 0;                           /* its first half has been overwritten            */
         *i = at + 2;
@@ -15040,7 +15046,7 @@ typedef struct perf_children_ { /* what all descendants of this process have rec
 /* Does p lie in the block?  A child that found no room there points to memory of its own. */
 PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
 {
-    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < PERF_FAMILY_BYTES_ - 4096;
+    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < family->bytes - 4096;
 }
 
 /* The name of an id of a child; NULL: it cannot be read. */
@@ -15079,7 +15085,7 @@ PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ 
     perf_cell_ *c = first;
     uint64_t    calls = 0, cells = 0;
 
-    while (perf_family_has_(family, c) && cells++ < PERF_FAMILY_BYTES_ / 64) {
+    while (perf_family_has_(family, c) && cells++ < family->bytes / 64) {
         calls += PERF_GET_(&c->count);
         c = PERF_ACQ_(&c->kin);
         if (c == first)
@@ -18689,8 +18695,7 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
         t->ranges = 0;
     if (t->ranges < t->ranges_room)
         return 1;
-    more = PERF_CAST_(uint32_t *, perf_pool_(t->home, &t->pool, &t->pool_end, room * each,
-                                             262144, 1));
+    more = PERF_CAST_(uint32_t *, perf_room_(t, room * each));
     if (!more) {
         perf_fail_(t->home, PERF_ENOMEM);
         return 0;
@@ -29095,8 +29100,7 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
 PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *r, perf_recorder_ *t)
 {
     if (!t->ring_first) {
-        t->ring_first = PERF_CAST_(uint64_t *, perf_pool_(r, &r->pool, &r->pool_end,
-                                                          sizeof(perf_firsts_), 65536, 0));
+        t->ring_first = PERF_CAST_(uint64_t *, perf_keep_(r, sizeof(perf_firsts_)));
         perf_firsts_clear_(t);
     }
     return PERF_PTR_(perf_firsts_ *, t->ring_first);
@@ -29979,7 +29983,9 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
     perf_mark_      now, *m;
     perf_status     status;
 
-    if (!r)
+    site.name = phase;
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
+    if (!r || !perf_site_id_(r, &site))
         return PERF_ENOMEM;
     for (;;) {
         m = PERF_ACQ_(&r->marks);
@@ -29993,12 +29999,8 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             break;
         perf_unlock_(&r->lock);  /* another thread has marked meanwhile: again                    */
     }
-    site.name = phase;
-    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    now.name = perf_name_intern_(r, &site);
-    m = PERF_NULL_;
-    if (now.name)
-        m = PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m));
+    now.name = r->names[site.id];
+    m = PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m));
     if (m) {
         *m = now;
         m->next = r->marks;
@@ -32312,7 +32314,6 @@ typedef struct perf_gpu_memory_ {
     uint32_t          lock, spare;      /* the thread that is at it; 0: free */
     perf_gpu_mark_   *marks;            /* oldest first */
     double            noted, noted_peak;
-    char             *pool, *pool_end;
     perf_source_      source;
 } perf_gpu_memory_;
 
@@ -32435,6 +32436,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
     uint64_t                high = 0;
+    uint32_t                id;
     int                     code;
 
     if (status != PERF_OK)
@@ -32449,16 +32451,16 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         perf_gpu_error_(g->driver, "mem_info", code);
         return PERF_EGPU;
     }
-    if (!perf_lock_(r))
-        return PERF_ESTATE;
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    now.name = perf_name_intern_(r, &site);
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_pool_(PERF_NULL_, &g->pool, &g->pool_end,
-                                                   sizeof *added, 65536, 0));
+    id = perf_site_id_(r, &site);
+    if (!perf_lock_(r))
+        return PERF_ESTATE;
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(r, sizeof *added));
     perf_unlock_(&r->lock);
-    if (!added || !now.name)
+    if (!added || !id)
         return PERF_ENOMEM;
+    now.name = PERF_ACQ_(&r->names)[id];
     if (!perf_lock_word_(&g->lock, 1))
         return PERF_ESTATE;
     *added = now;
@@ -32601,8 +32603,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
     PERF_GPU_SCOPE2_(name, stream, kind, begin, PERF_CAT_(perf_site_, n),                         \
                      PERF_CAT_(perf_gpu_open_, n))
 #define PERF_GPU_SCOPE2_(name, stream, kind, begin, site, open)                                   \
-    PERF_SITE_(site, name, kind);                                                                 \
-    PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)                                 \
+    PERF_SITE_(site, name, kind)                                                                  \
     PERF_GPU_OPEN_(open, begin(&(site), PERF_GPU_STREAM_(stream)))
 
 typedef struct perf_gpu_scope {         /* private */
@@ -33046,7 +33047,6 @@ typedef struct perf_gpu_state_ {
     perf_gpu_track_  *tracks;
     uint64_t          lost[PERF_GPU_LOSSES_];    /* scopes without a time, by what happened */
     uint64_t          birth;            /* ticks of the last reset */
-    char             *pool, *pool_end;
     perf_source_      source;
     perf_gpu_row_     rest[4];          /* names without a row of their own, by class */
     perf_gpu_row_     row[PERF_GPU_ROWS_];      /* by name id; pages come as they are touched */
@@ -33218,10 +33218,6 @@ PERF_COLD_FN_ void perf_gpu_freshen_(void)
     perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
 }
 
-/* Memory that is never given back. */
-#define perf_gpu_keep_(g, bytes)                                                                  \
-    perf_pool_(PERF_NULL_, &(g)->pool, &(g)->pool_end, bytes, 65536, 0)
-
 /* The line of a context, made on first sight; NULL without memory.  `ctx` is current. */
 PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                                 void *ctx)
@@ -33247,7 +33243,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
     for (l = g->lines; l && (l->ctx != ctx || PERF_GET_(&l->dead)); l = l->next) {
     }
     if (!l)
-        l = PERF_CAST_(perf_gpu_line_ *, perf_gpu_keep_(g, sizeof *l));
+        l = PERF_CAST_(perf_gpu_line_ *, perf_keep_(r, sizeof *l));
     if (l && !l->ctx) {
         l->ctx = ctx;
         l->ctx_id = id;
@@ -34329,7 +34325,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     if (!t) {
         if (!perf_lock_(r))
             return PERF_NULL_;
-        t = PERF_CAST_(perf_gpu_track_ *, perf_gpu_keep_(g, sizeof *t));
+        t = PERF_CAST_(perf_gpu_track_ *, perf_keep_(r, sizeof *t));
         perf_unlock_(&r->lock);
         if (t)
             t->recorder = perf_track_make_(r, name);

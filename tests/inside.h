@@ -367,7 +367,7 @@ INSIDE_UNUSED static void *core_take_shared(void)
 {
     core_registry *r = core_get();
 
-    return perf_pool_(NULL, &r->pool, &r->pool_end, 64, 64, 0);
+    return perf_pool_(r, &r->pool, &r->pool_end, 64, 64, 0);
 }
 
 #define CORE_SYSTEM_CLOCK PERF_SYSTEM_CLOCK_NAME_       /* its name                               */
