@@ -25,21 +25,7 @@ PERF_BEGIN_DECLS
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
-PERF_FN double   perf_sqrt_(double x);
-PERF_FN double   perf_log_(double x);
-PERF_FN double   perf_log1p_(double x);
-PERF_FN double   perf_exp_(double x);
-PERF_FN double   perf_erfc_(double x);
-PERF_FN double   perf_normal_cdf_(double z);
-PERF_FN double   perf_normal_quantile_(double p);
-PERF_FN double   perf_beta_cdf_(double x, double a, double b);
-PERF_FN double   perf_t_cdf_(double t, double df);
-PERF_FN double   perf_t_quantile_(double p, double df);
-PERF_FN double   perf_binomial_cdf_(double k, double n, double p);
-PERF_FN void     perf_sort_values_(double *x, size_t n);
-PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
-
-/* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- square root: histograms and statistics need it, and libm is not linked ---- */
 

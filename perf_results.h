@@ -1275,6 +1275,55 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
         baseline->decision = PERF_ACCEPT;
 }
 
+/* The first of equal values in an ascending array that holds x. */
+PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n, mid;
+
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
+ * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
+ * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM.                                     */
+PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
+{
+    double *sorted = PERF_CAST_(double *, PERF_NULL_), *adjusted, run = 0.0;
+    size_t  i;
+
+    if (!n)
+        return PERF_ENODATA;
+    if (!p || !out)
+        return PERF_EINVAL;
+    if (n <= SIZE_MAX / 32)
+        sorted = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *sorted));
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++) {
+        out[i] = p[i];
+        if (!(out[i] >= 0.0))
+            out[i] = 1.0;
+        sorted[i] = out[i];
+    }
+    perf_sort_values_(sorted, n);
+    for (i = 0; i < n; i++) {
+        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++)
+        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
+    PERF_FREE(sorted);
+    return PERF_OK;
+}
+
 /* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */
 PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules)
 {

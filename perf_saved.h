@@ -93,151 +93,9 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
- *   perf_put_date_         "2026-11-21T12:00:00"
- *   perf_put_real_, perf_member_real_  a number with 12 digits as JSON has it; null: infinite or
- *                          none
- *   perf_more_             room in a list that doubles
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-/* ---- dates ---- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
-}
-
-/* ---- numbers ---- */
-
-/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
-PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
-{
-    int power = 0;
-
-    for (; x >= 10.0; power++)
-        x /= 10.0;
-    for (; x < 1.0; power--)
-        x *= 10.0;
-    *first = x;
-    return power;
-}
-
-#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
-
-/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
-PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
-{
-    char      text[64];
-    perf_out_ digits = perf_out_open_(text, sizeof text);
-    double    first;
-    const int power = perf_power_of_ten_(x, &first);
-    const int plain = power >= -5 && power < 17;
-    int       decimals = PERF_REAL_DIGITS_ - 1;
-
-    if (plain)
-        decimals -= power;
-    if (decimals < 0)
-        decimals = 0;
-    perf_put_fixed_(&digits, plain ? x : first, decimals);
-    if (decimals) {
-        while (text[digits.len - 1] == '0')
-            digits.len--;
-        if (text[digits.len - 1] == '.')
-            digits.len--;
-    }
-    perf_put_n_(out, text, digits.len);
-    if (!plain)
-        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
-}
-
-/* A number as JSON has it; null for what is infinite or none. */
-PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
-{
-    if (!perf_is_finite_(x)) {
-        perf_put_(out, "null");
-    } else if (x < 0.0) {
-        perf_put_char_(out, '-');
-        perf_put_positive_(out, -x);
-    } else if (x > 0.0) {
-        perf_put_positive_(out, x);
-    } else {
-        perf_put_char_(out, '0');
-    }
-}
-
-PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
-{
-    perf_member_key_(json, key);
-    perf_put_real_(json->out, x);
-}
-
-/* ---- lists and text ---- */
-
-/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
-PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
-{
-    void  *list, *more = PERF_NULL_;
-    size_t next = 16;
-
-    if (used < *room)
-        return 1;
-    if (*room)
-        next = 2 * *room;
-    memcpy(&list, list_, sizeof list);
-    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
-        more = PERF_MALLOC(next * size);
-    if (!more)
-        return 0;
-    if (used)
-        memcpy(more, list, used * size);
-    PERF_FREE(list);
-    memcpy(list_, &more, sizeof more);
-    *room = next;
-    return 1;
-}
-
-/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
-PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
-{
-    perf_out_ out = perf_out_open_(to, cap);
-
-    perf_put_(&out, from);
-}
 
 /* ---- where and how this was measured ---- */
 
@@ -256,6 +114,13 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
+/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
+PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+{
+    perf_out_ out = perf_out_open_(to, cap);
+
+    perf_put_(&out, from);
+}
 
 /* The size of a pointer, and what the compiler's macros tell about its options. */
 PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)

@@ -111,10 +111,8 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
- *   perf_adjust_holm_      p-values of a family, adjusted
  *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
- *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
- *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
+ *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
 
@@ -362,31 +360,6 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     if (n > 1 && d2 > 0.0)
         m.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
     return m;
-}
-
-/* Mean with Student's interval.  n = 1 or a value that is not finite gives an infinite interval. */
-PERF_FN perf_interval perf_mean_interval_(const double *x, size_t n, double confidence)
-{
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    perf_moments_ m;
-    double        c = perf_confidence_(confidence), half = PERF_INF_;
-
-    if (!x || !n || perf_is_nan_(c))
-        return r;
-    m = perf_moments_of_(x, n);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    if (!perf_is_finite_(m.mean))
-        return r;
-    if (n > 1)
-        half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
-               perf_sqrt_(PERF_CAST_(double, n));
-    r.estimate = m.mean;
-    if (half < PERF_INF_) {
-        r.low = m.mean - half;
-        r.high = m.mean + half;
-    }
-    return r;
 }
 
 /* The median distance to the median.  Overwrites x. */
@@ -2043,82 +2016,6 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
                            perf_ulp_gap_(a, b, UINT64_C(1) << 31));
     }
     return r;
-}
-
-/* ---- families ---- */
-
-/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
- * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
-PERF_FN double perf_compare_pairs_p_(const double *baseline, const double *candidate, size_t n,
-                                     const perf_compare_opts *opts)
-{
-    perf_compare_opts o = PERF_ZERO;
-    double            low = perf_log_(1e-6), high = 0.0, mid = perf_log_(0.5);  /* of its log     */
-    int               i;
-
-    if (opts)
-        o = *opts;
-    PERF_LIBC_(memset)(&o.guard, 0, sizeof o.guard);
-    for (i = 0; i < 31; i++) {
-        o.confidence = 1.0 - perf_exp_(mid);
-        if (perf_compare_pairs(baseline, candidate, n, &o).decision != PERF_INCONCLUSIVE)
-            high = mid;
-        else if (i == 0)
-            return 1.0;
-        else
-            low = mid;
-        mid = 0.5 * (low + high);
-    }
-    return perf_exp_(high);
-}
-
-/* The first of equal values in an ascending array that holds x. */
-PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
-{
-    size_t low = 0, high = n, mid;
-
-    while (low < high) {
-        mid = low + (high - low) / 2;
-        if (sorted[mid] < x)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
- * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
- * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.     */
-PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
-{
-    double local[512], *sorted = PERF_NULL_, *adjusted, run = 0.0;
-    size_t i;
-
-    if (!n)
-        return PERF_ENODATA;
-    if (!p || !out)
-        return PERF_EINVAL;
-    if (n <= SIZE_MAX / 32)
-        sorted = perf_scratch_(local, 512, 2 * n);
-    if (!sorted)
-        return PERF_ENOMEM;
-    adjusted = sorted + n;
-    for (i = 0; i < n; i++) {
-        out[i] = p[i];
-        if (!(out[i] >= 0.0))
-            out[i] = 1.0;
-        sorted[i] = out[i];
-    }
-    perf_sort_values_(sorted, n);
-    for (i = 0; i < n; i++) {
-        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
-        adjusted[i] = run;
-    }
-    for (i = 0; i < n; i++)
-        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
-    perf_scratch_free_(sorted, local);
-    return PERF_OK;
 }
 
 /* ---- sequential ---- */

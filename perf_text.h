@@ -19,13 +19,16 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use; most write into a perf_out_ --------------------------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_out_grows_  a text that has always room, unless `failed` says that memory has ended
+ *   perf_more_  room in a list that doubles
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
+ *   perf_put_real_  a number with 12 digits as JSON has it
+ *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
- *   perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
+ *   perf_member_whole_, perf_member_fixed_, perf_member_real_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
@@ -72,23 +75,38 @@ PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
     return o;
 }
 
+/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
+PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+{
+    void  *list, *more = PERF_NULL_;
+    size_t next = 16;
+
+    if (used < *room)
+        return 1;
+    if (*room)
+        next = 2 * *room;
+    PERF_LIBC_(memcpy)(&list, list_, sizeof list);
+    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
+        more = PERF_MALLOC(next * size);
+    if (!more)
+        return 0;
+    if (used)
+        PERF_LIBC_(memcpy)(more, list, used * size);
+    PERF_FREE(list);
+    PERF_LIBC_(memcpy)(list_, &more, sizeof more);
+    *room = next;
+    return 1;
+}
+
 /* Doubles the room of a text that grows. */
 PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
 {
-    size_t cap = o->cap ? 2 * o->cap : 4096;
-    char  *more = PERF_CAST_(char *, PERF_MALLOC(cap));
-
-    if (!more) {
+    if (!perf_more_(&o->p, &o->cap, o->cap, 1)) {
         o->grows = 0;
         o->failed = 1;
-        return;
+    } else if (!o->len) {
+        o->p[0] = '\0';
     }
-    more[0] = '\0';
-    if (o->p)
-        PERF_LIBC_(memcpy)(more, o->p, o->len + 1);
-    PERF_FREE(o->p);
-    o->p = more;
-    o->cap = cap;
 }
 
 /* A text in memory of its own, which grows; PERF_FREE its p when it is done with. */
@@ -169,6 +187,19 @@ PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
     perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
 }
 
+/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
+PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
+{
+    int power = 0;
+
+    for (; x >= 10.0; power++)
+        x /= 10.0;
+    for (; x < 1.0; power--)
+        x *= 10.0;
+    *first = x;
+    return power;
+}
+
 /* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
 PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
 
@@ -213,10 +244,8 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 
 PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
 {
-    int tens = 0;
+    const int tens = perf_power_of_ten_(x, &x);
 
-    for (; x >= 10.0; tens++)
-        x /= 10.0;
     if (decimals > 6)
         decimals = 6;
     if (decimals < 2)
@@ -265,6 +294,86 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
     }
     perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
     perf_put_(o, unit[i]);
+}
+
+#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
+
+/* A number as JSON has it, without trailing zeros; null for what is infinite or none.  It has an
+ * exponent below 1e-5 and from 1e17 on.                                                          */
+PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
+{
+    char      text[64];
+    perf_out_ digits = perf_out_open_(text, sizeof text);
+    double    first;
+    int       power, plain, decimals = PERF_REAL_DIGITS_ - 1;
+
+    if (!perf_is_finite_(x)) {
+        perf_put_(out, "null");
+        return;
+    }
+    if (x < 0.0) {
+        perf_put_char_(out, '-');
+        x = -x;
+    }
+    if (!(x > 0.0)) {
+        perf_put_char_(out, '0');
+        return;
+    }
+    power = perf_power_of_ten_(x, &first);
+    plain = power >= -5 && power < 17;
+    if (plain)
+        decimals -= power;
+    if (decimals < 0)
+        decimals = 0;
+    perf_put_fixed_(&digits, plain ? x : first, decimals);
+    if (decimals) {
+        while (text[digits.len - 1] == '0')
+            digits.len--;
+        if (text[digits.len - 1] == '.')
+            digits.len--;
+    }
+    perf_put_n_(out, text, digits.len);
+    if (!plain)
+        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
+}
+
+#define PERF_TIME_MOST_ 2e11    /* seconds since the epoch: in 6,000 years                        */
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
 }
 
 /* ---- numbers and words read ---- */
@@ -797,6 +906,12 @@ PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const 
 {
     perf_member_key_(json, key);
     perf_put_json_(json->out, text);
+}
+
+PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
+{
+    perf_member_key_(json, key);
+    perf_put_real_(json->out, x);
 }
 
 /* With so many decimals; null for what is infinite or none. */

@@ -1706,13 +1706,16 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use; most write into a perf_out_ --------------------------
  *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
  *   perf_out_grows_  a text that has always room, unless `failed` says that memory has ended
+ *   perf_more_  room in a list that doubles
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
+ *   perf_put_real_  a number with 12 digits as JSON has it
+ *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
  *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
- *   perf_member_whole_, perf_member_fixed_  members of JSON, with their commas
+ *   perf_member_whole_, perf_member_fixed_, perf_member_real_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
  *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
@@ -1759,23 +1762,38 @@ PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
     return o;
 }
 
+/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
+PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+{
+    void  *list, *more = PERF_NULL_;
+    size_t next = 16;
+
+    if (used < *room)
+        return 1;
+    if (*room)
+        next = 2 * *room;
+    PERF_LIBC_(memcpy)(&list, list_, sizeof list);
+    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
+        more = PERF_MALLOC(next * size);
+    if (!more)
+        return 0;
+    if (used)
+        PERF_LIBC_(memcpy)(more, list, used * size);
+    PERF_FREE(list);
+    PERF_LIBC_(memcpy)(list_, &more, sizeof more);
+    *room = next;
+    return 1;
+}
+
 /* Doubles the room of a text that grows. */
 PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
 {
-    size_t cap = o->cap ? 2 * o->cap : 4096;
-    char  *more = PERF_CAST_(char *, PERF_MALLOC(cap));
-
-    if (!more) {
+    if (!perf_more_(&o->p, &o->cap, o->cap, 1)) {
         o->grows = 0;
         o->failed = 1;
-        return;
+    } else if (!o->len) {
+        o->p[0] = '\0';
     }
-    more[0] = '\0';
-    if (o->p)
-        PERF_LIBC_(memcpy)(more, o->p, o->len + 1);
-    PERF_FREE(o->p);
-    o->p = more;
-    o->cap = cap;
 }
 
 /* A text in memory of its own, which grows; PERF_FREE its p when it is done with. */
@@ -1856,6 +1874,19 @@ PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
     perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
 }
 
+/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
+PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
+{
+    int power = 0;
+
+    for (; x >= 10.0; power++)
+        x /= 10.0;
+    for (; x < 1.0; power--)
+        x *= 10.0;
+    *first = x;
+    return power;
+}
+
 /* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
 PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
 
@@ -1900,10 +1931,8 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 
 PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
 {
-    int tens = 0;
+    const int tens = perf_power_of_ten_(x, &x);
 
-    for (; x >= 10.0; tens++)
-        x /= 10.0;
     if (decimals > 6)
         decimals = 6;
     if (decimals < 2)
@@ -1952,6 +1981,86 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
     }
     perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
     perf_put_(o, unit[i]);
+}
+
+#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
+
+/* A number as JSON has it, without trailing zeros; null for what is infinite or none.  It has an
+ * exponent below 1e-5 and from 1e17 on.                                                          */
+PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
+{
+    char      text[64];
+    perf_out_ digits = perf_out_open_(text, sizeof text);
+    double    first;
+    int       power, plain, decimals = PERF_REAL_DIGITS_ - 1;
+
+    if (!perf_is_finite_(x)) {
+        perf_put_(out, "null");
+        return;
+    }
+    if (x < 0.0) {
+        perf_put_char_(out, '-');
+        x = -x;
+    }
+    if (!(x > 0.0)) {
+        perf_put_char_(out, '0');
+        return;
+    }
+    power = perf_power_of_ten_(x, &first);
+    plain = power >= -5 && power < 17;
+    if (plain)
+        decimals -= power;
+    if (decimals < 0)
+        decimals = 0;
+    perf_put_fixed_(&digits, plain ? x : first, decimals);
+    if (decimals) {
+        while (text[digits.len - 1] == '0')
+            digits.len--;
+        if (text[digits.len - 1] == '.')
+            digits.len--;
+    }
+    perf_put_n_(out, text, digits.len);
+    if (!plain)
+        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
+}
+
+#define PERF_TIME_MOST_ 2e11    /* seconds since the epoch: in 6,000 years                        */
+
+/* "07" after `before`. */
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+{
+    perf_put_char_(out, before);
+    if (x < 10)
+        perf_put_char_(out, '0');
+    perf_put_u64_(out, x);
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
+ * leap day is the last.  An era has 400 years.                                                   */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
+{
+    uint64_t seconds = 0, days, era, day, year, month;
+
+    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
+        seconds = PERF_CAST_(uint64_t, time_s);
+    days = seconds / 86400 + 719468;
+    era = days / 146097;
+    day = days % 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    month += 3;
+    if (month > 12) {
+        month -= 12;
+        year++;
+    }
+    perf_put_u64_(out, year + 400 * era);
+    perf_put_two_digits_(out, '-', month);
+    perf_put_two_digits_(out, '-', day + 1);
+    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
+    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
+    perf_put_two_digits_(out, ':', seconds % 60);
 }
 
 /* ---- numbers and words read ---- */
@@ -2484,6 +2593,12 @@ PERF_COLD_FN_ void perf_member_text_(perf_writer_ *json, const char *key, const 
 {
     perf_member_key_(json, key);
     perf_put_json_(json->out, text);
+}
+
+PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
+{
+    perf_member_key_(json, key);
+    perf_put_real_(json->out, x);
 }
 
 /* With so many decimals; null for what is infinite or none. */
@@ -5096,21 +5211,7 @@ PERF_BEGIN_DECLS
  *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
  *   perf_scale2_        2^k * x, rounded once                                                    */
 
-PERF_FN double   perf_sqrt_(double x);
-PERF_FN double   perf_log_(double x);
-PERF_FN double   perf_log1p_(double x);
-PERF_FN double   perf_exp_(double x);
-PERF_FN double   perf_erfc_(double x);
-PERF_FN double   perf_normal_cdf_(double z);
-PERF_FN double   perf_normal_quantile_(double p);
-PERF_FN double   perf_beta_cdf_(double x, double a, double b);
-PERF_FN double   perf_t_cdf_(double t, double df);
-PERF_FN double   perf_t_quantile_(double p, double df);
-PERF_FN double   perf_binomial_cdf_(double k, double n, double p);
-PERF_FN void     perf_sort_values_(double *x, size_t n);
-PERF_FN double   perf_quantile_(const double *sorted, size_t n, double p);
-
-/* >>private: bodies in the order of the prototypes; what each needs stands before it ----------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- square root: histograms and statistics need it, and libm is not linked ---- */
 
@@ -7219,10 +7320,8 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
- *   perf_adjust_holm_      p-values of a family, adjusted
  *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
- *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
- *   perf_compare_opts_resolved_, perf_adjust_holm_, perf_quantile_min_count_  of a comparison    */
+ *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
 
@@ -7470,31 +7569,6 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     if (n > 1 && d2 > 0.0)
         m.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
     return m;
-}
-
-/* Mean with Student's interval.  n = 1 or a value that is not finite gives an infinite interval. */
-PERF_FN perf_interval perf_mean_interval_(const double *x, size_t n, double confidence)
-{
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    perf_moments_ m;
-    double        c = perf_confidence_(confidence), half = PERF_INF_;
-
-    if (!x || !n || perf_is_nan_(c))
-        return r;
-    m = perf_moments_of_(x, n);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    if (!perf_is_finite_(m.mean))
-        return r;
-    if (n > 1)
-        half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
-               perf_sqrt_(PERF_CAST_(double, n));
-    r.estimate = m.mean;
-    if (half < PERF_INF_) {
-        r.low = m.mean - half;
-        r.high = m.mean + half;
-    }
-    return r;
 }
 
 /* The median distance to the median.  Overwrites x. */
@@ -9151,82 +9225,6 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
                            perf_ulp_gap_(a, b, UINT64_C(1) << 31));
     }
     return r;
-}
-
-/* ---- families ---- */
-
-/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
- * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
-PERF_FN double perf_compare_pairs_p_(const double *baseline, const double *candidate, size_t n,
-                                     const perf_compare_opts *opts)
-{
-    perf_compare_opts o = PERF_ZERO;
-    double            low = perf_log_(1e-6), high = 0.0, mid = perf_log_(0.5);  /* of its log     */
-    int               i;
-
-    if (opts)
-        o = *opts;
-    PERF_LIBC_(memset)(&o.guard, 0, sizeof o.guard);
-    for (i = 0; i < 31; i++) {
-        o.confidence = 1.0 - perf_exp_(mid);
-        if (perf_compare_pairs(baseline, candidate, n, &o).decision != PERF_INCONCLUSIVE)
-            high = mid;
-        else if (i == 0)
-            return 1.0;
-        else
-            low = mid;
-        mid = 0.5 * (low + high);
-    }
-    return perf_exp_(high);
-}
-
-/* The first of equal values in an ascending array that holds x. */
-PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
-{
-    size_t low = 0, high = n, mid;
-
-    while (low < high) {
-        mid = low + (high - low) / 2;
-        if (sorted[mid] < x)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
- * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
- * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.     */
-PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
-{
-    double local[512], *sorted = PERF_NULL_, *adjusted, run = 0.0;
-    size_t i;
-
-    if (!n)
-        return PERF_ENODATA;
-    if (!p || !out)
-        return PERF_EINVAL;
-    if (n <= SIZE_MAX / 32)
-        sorted = perf_scratch_(local, 512, 2 * n);
-    if (!sorted)
-        return PERF_ENOMEM;
-    adjusted = sorted + n;
-    for (i = 0; i < n; i++) {
-        out[i] = p[i];
-        if (!(out[i] >= 0.0))
-            out[i] = 1.0;
-        sorted[i] = out[i];
-    }
-    perf_sort_values_(sorted, n);
-    for (i = 0; i < n; i++) {
-        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
-        adjusted[i] = run;
-    }
-    for (i = 0; i < n; i++)
-        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
-    perf_scratch_free_(sorted, local);
-    return PERF_OK;
 }
 
 /* ---- sequential ---- */
@@ -21236,151 +21234,9 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
  *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
- *   perf_put_date_         "2026-11-21T12:00:00"
- *   perf_put_real_, perf_member_real_  a number with 12 digits as JSON has it; null: infinite or
- *                          none
- *   perf_more_             room in a list that doubles
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-/* ---- dates ---- */
-
-#define PERF_TIME_MOST_  2e11           /* seconds since the epoch: in 6,000 years                */
-
-/* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
-{
-    perf_put_char_(out, before);
-    if (x < 10)
-        perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
-}
-
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
-PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
-{
-    uint64_t seconds = 0, days, era, day, year, month;
-
-    if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
-        seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
-    era = days / 146097;
-    day = days % 146097;
-    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= 365 * year + year / 4 - year / 100;
-    month = (5 * day + 2) / 153;
-    day -= (153 * month + 2) / 5;
-    month += 3;
-    if (month > 12) {
-        month -= 12;
-        year++;
-    }
-    perf_put_u64_(out, year + 400 * era);
-    perf_put_two_digits_(out, '-', month);
-    perf_put_two_digits_(out, '-', day + 1);
-    perf_put_two_digits_(out, 'T', seconds % 86400 / 3600);
-    perf_put_two_digits_(out, ':', seconds % 3600 / 60);
-    perf_put_two_digits_(out, ':', seconds % 60);
-}
-
-/* ---- numbers ---- */
-
-/* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
-PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
-{
-    int power = 0;
-
-    for (; x >= 10.0; power++)
-        x /= 10.0;
-    for (; x < 1.0; power--)
-        x *= 10.0;
-    *first = x;
-    return power;
-}
-
-#define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
-
-/* A number > 0 in digits, without trailing zeros; an exponent below 1e-5 and from 1e17 on. */
-PERF_COLD_FN_ void perf_put_positive_(perf_out_ *out, double x)
-{
-    char      text[64];
-    perf_out_ digits = perf_out_open_(text, sizeof text);
-    double    first;
-    const int power = perf_power_of_ten_(x, &first);
-    const int plain = power >= -5 && power < 17;
-    int       decimals = PERF_REAL_DIGITS_ - 1;
-
-    if (plain)
-        decimals -= power;
-    if (decimals < 0)
-        decimals = 0;
-    perf_put_fixed_(&digits, plain ? x : first, decimals);
-    if (decimals) {
-        while (text[digits.len - 1] == '0')
-            digits.len--;
-        if (text[digits.len - 1] == '.')
-            digits.len--;
-    }
-    perf_put_n_(out, text, digits.len);
-    if (!plain)
-        perf_putf_(out, power > 0 ? "e+%.0f" : "e%.0f", PERF_CAST_(double, power));
-}
-
-/* A number as JSON has it; null for what is infinite or none. */
-PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
-{
-    if (!perf_is_finite_(x)) {
-        perf_put_(out, "null");
-    } else if (x < 0.0) {
-        perf_put_char_(out, '-');
-        perf_put_positive_(out, -x);
-    } else if (x > 0.0) {
-        perf_put_positive_(out, x);
-    } else {
-        perf_put_char_(out, '0');
-    }
-}
-
-PERF_COLD_FN_ void perf_member_real_(perf_writer_ *json, const char *key, double x)
-{
-    perf_member_key_(json, key);
-    perf_put_real_(json->out, x);
-}
-
-/* ---- lists and text ---- */
-
-/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
-PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
-{
-    void  *list, *more = PERF_NULL_;
-    size_t next = 16;
-
-    if (used < *room)
-        return 1;
-    if (*room)
-        next = 2 * *room;
-    memcpy(&list, list_, sizeof list);
-    if (next <= PERF_CAST_(size_t, -1) / 4 / size)
-        more = PERF_MALLOC(next * size);
-    if (!more)
-        return 0;
-    if (used)
-        memcpy(more, list, used * size);
-    PERF_FREE(list);
-    memcpy(list_, &more, sizeof more);
-    *room = next;
-    return 1;
-}
-
-/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
-PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
-{
-    perf_out_ out = perf_out_open_(to, cap);
-
-    perf_put_(&out, from);
-}
 
 /* ---- where and how this was measured ---- */
 
@@ -21399,6 +21255,13 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
+/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
+PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+{
+    perf_out_ out = perf_out_open_(to, cap);
+
+    perf_put_(&out, from);
+}
 
 /* The size of a pointer, and what the compiler's macros tell about its options. */
 PERF_COLD_FN_ void perf_put_build_(perf_out_ *out)
@@ -24510,6 +24373,55 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
         baseline->decision = PERF_REJECT;
     else if (baseline->entries && baseline->accepted == baseline->entries)
         baseline->decision = PERF_ACCEPT;
+}
+
+/* The first of equal values in an ascending array that holds x. */
+PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n, mid;
+
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
+ * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
+ * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM.                                     */
+PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
+{
+    double *sorted = PERF_CAST_(double *, PERF_NULL_), *adjusted, run = 0.0;
+    size_t  i;
+
+    if (!n)
+        return PERF_ENODATA;
+    if (!p || !out)
+        return PERF_EINVAL;
+    if (n <= SIZE_MAX / 32)
+        sorted = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *sorted));
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++) {
+        out[i] = p[i];
+        if (!(out[i] >= 0.0))
+            out[i] = 1.0;
+        sorted[i] = out[i];
+    }
+    perf_sort_values_(sorted, n);
+    for (i = 0; i < n; i++) {
+        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++)
+        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
+    PERF_FREE(sorted);
+    return PERF_OK;
 }
 
 /* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */

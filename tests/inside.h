@@ -65,27 +65,9 @@ INSIDE_UNUSED static perf_interval stats_interval_series(const double *x, size_t
     return perf_quantile_interval_series_(x, n, p, confidence);
 }
 
-INSIDE_UNUSED static perf_interval stats_interval_mean(const double *x, size_t n, double confidence)
-{
-    return perf_mean_interval_(x, n, confidence);
-}
-
 INSIDE_UNUSED static size_t stats_share_low(size_t n, double a, double b, double tail)
 {
     return perf_share_low_(n, a, b, tail);
-}
-
-/* How likely pairs as far apart are without a difference. */
-INSIDE_UNUSED static double stats_pairs_p(const double *baseline, const double *candidate, size_t n,
-                                          const perf_compare_opts *opts)
-{
-    return perf_compare_pairs_p_(baseline, candidate, n, opts);
-}
-
-/* Such numbers of several questions, corrected after Holm. */
-INSIDE_UNUSED static perf_status stats_holm(const double *p, size_t n, double *out)
-{
-    return perf_adjust_holm_(p, n, out);
 }
 
 /* Linear between the two values beside it; `sorted` ascends. */
@@ -621,6 +603,12 @@ INSIDE_UNUSED static void core_diagnoses(void)
 #define INSIDE_RESULTS_H
 #include <stdlib.h>
 #define BASELINE_RUNS PERF_BASELINE_RUNS_       /* below it nothing is claimed                   */
+
+/* p-values of several questions, corrected after Holm. */
+INSIDE_UNUSED static perf_status baseline_holm(const double *p, size_t n, double *out)
+{
+    return perf_adjust_holm_(p, n, out);
+}
 
 /* perf_baseline_check of a text in memory. */
 INSIDE_UNUSED static void baseline_of_text(perf_baseline *b, const char *text, size_t size,

@@ -6,6 +6,7 @@
 #define PERF_TOOLS_DOUBT_H
 
 #include "ab.h"
+#include "perf_results.h"
 
 #define AB_DOUBT_LOG   (-9.21)          /* log of the chance, 1 in 10,000, that begins a doubt    */
 #define AB_DOUBT_ERRORS 3.8             /* standard errors with that chance                       */

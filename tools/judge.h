@@ -11,6 +11,7 @@
 
 #include "ab.h"
 #include "doubt.h"
+#include "stats.h"
 
 enum { AB_RULES = 8, AB_ENOUGH_RUNS = 6 };
 
@@ -187,7 +188,7 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
     if (!n)
         return perf_from_bits_(UINT64_C(0x7ff8000000000000));
     if (m == PERF_METRIC_MEAN)
-        return perf_mean_interval_(x, n, 0.0).estimate;
+        return ab_mean_interval(x, n, 0.0).estimate;
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, x, n * sizeof *s);
     k = (size_t)((double)(n - 1) * p);
@@ -734,7 +735,7 @@ PERF_FN double ab_p_value_(const ab_data *d)
     if (d->how != AB_HOW_RANDOM) {
         o.rule = d->rule;
         o.tick = d->tick;
-        return perf_compare_pairs_p_(d->x[0], d->x[1], d->n[0], &o);
+        return ab_pairs_p(d->x[0], d->x[1], d->n[0], &o);
     }
     if (ab_verdict(d, 0.5).decision == PERF_INCONCLUSIVE)
         return 1.0;
@@ -776,7 +777,7 @@ PERF_FN void ab_show_(ab_data *d, int side, double confidence)
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, d->x[side], n * sizeof *s);
     perf_sort_values_(s, n);
-    i = m == PERF_METRIC_MEAN ? perf_mean_interval_(s, n, confidence)
+    i = m == PERF_METRIC_MEAN ? ab_mean_interval(s, n, confidence)
                               : perf_quantile_interval_(s, n, ab_quantile_of(m), confidence);
     below = i.estimate - i.low;
     above = i.high - i.estimate;

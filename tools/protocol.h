@@ -131,7 +131,7 @@ PERF_FN void ab_answer_sample_(ab_trial *t, double confidence)
     perf_interval r;
 
     if (t->p < 0.0) {
-        r = perf_mean_interval_(t->a.x, t->n, confidence);
+        r = ab_mean_interval(t->a.x, t->n, confidence);
     } else {
         perf_sort_values_(t->a.x, t->n);
         r = perf_quantile_interval_(t->a.x, t->n, t->p, confidence);

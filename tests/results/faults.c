@@ -28,6 +28,7 @@
 #include "check.h"
 #include "time/rows.h"
 #include "inside.h"
+#include "tools/stats.h"
 
 /* ---- the calls that fail ----------------------------------------------------------------------- */
 
@@ -316,10 +317,10 @@ static void numbers(void)
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare_pairs");
     verdict = perf_compare(x, 2000, y, 2000, NULL);
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare");
-    (void)stats_pairs_p(x, y, 2000, NULL);
-    (void)stats_holm(p, 2000, y);
+    (void)ab_pairs_p(x, y, 2000, NULL);
+    (void)baseline_holm(p, 2000, y);
     (void)stats_interval_series(x, 2000, 0.5, 0.95);
-    (void)stats_interval_mean(x, 2000, 0.95);
+    (void)ab_mean_interval(x, 2000, 0.95);
     (void)perf_tally_of("again", 0, &t);
     wrong(perf_diagnose(&d) != PERF_OK && (d.calls || d.mean_ns > 0), "perf_diagnose");
 }

@@ -16,6 +16,7 @@
 #include "time/rows.h"
 #include "../numbers.h"
 #include "inside.h"
+#include "tools/stats.h"
 
 static char        path[500];
 static const char *dir = ".";
@@ -131,8 +132,8 @@ static void numbers(void)
     CHECK(is_nan(perf_quantile_interval_series_(NULL, 8, 0.5, 0)) &&
               is_nan(perf_quantile_interval_series_(x, 8, 0.5, NAN)),
           "series");
-    CHECK(is_nan(perf_mean_interval_(NULL, 8, 0)) && is_nan(perf_mean_interval_(x, 0, 0)), "mean");
-    CHECK(perf_mean_interval_(x, 1, 0).high > 1e308 && perf_mean_interval_(odd, 4, 0).high > 1e308,
+    CHECK(is_nan(ab_mean_interval(NULL, 8, 0)) && is_nan(ab_mean_interval(x, 0, 0)), "mean");
+    CHECK(ab_mean_interval(x, 1, 0).high > 1e308 && ab_mean_interval(odd, 4, 0).high > 1e308,
           "no interval of the mean");
     CHECK(is_nan(perf_hist_quantile_interval(NULL, 0.5, 0)), "of no histogram");
     CHECK(perf_seq_interval(NULL, 8, 0).high > 1e308 && perf_seq_interval(x, 8, NAN).low < -1e308,
@@ -196,7 +197,7 @@ static void ends(void)
           "a distance that is no number");
     CHECK(is_nan(stats_interval(x, 4, 0.5, NAN)) && is_nan(stats_interval(x, 4, -1, 0)) &&
               is_nan(perf_quantile_interval_series_(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series_(x, 4, 0, 0)) &&
-              is_nan(perf_mean_interval_(x, 4, NAN)),
+              is_nan(ab_mean_interval(x, 4, NAN)),
           "intervals");
     CHECK(perf_seq_interval(infinite, 3, 0).high > 1e308 || isfinite(perf_seq_interval(infinite, 3, 0).high),
           "an infinite ratio tells nothing");

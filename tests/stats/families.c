@@ -1,11 +1,13 @@
 /* Families, runs, p-values, planning: against R and NIST, and against their promises. */
-#include "perf_stats.h"
+#include "perf.h"
+#include "perf_results.h"
 #include "check.h"
 #include "numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "inside.h"
+#include "tools/stats.h"
 
 static char     folder[512];
 static uint64_t state = 20261121;
@@ -62,7 +64,7 @@ static void adjustments(void)
             }
         }
         if (n && (!q || strcmp(set, c[0]))) {       /* a set is complete                          */
-            CHECK(stats_holm(p, n, got) == PERF_OK, "holm");
+            CHECK(baseline_holm(p, n, got) == PERF_OK, "holm");
             for (k = 0; k < n && near(got[k], holm[k], 1e-12); k++)
                 ;
             CHECK(k == n, "Holm, set %s, p[%lu] = %g: %.17g, R %.17g", set, (unsigned long)k,
@@ -79,16 +81,16 @@ static void adjustments(void)
     if (f)
         fclose(f);
     CHECK(sets >= 5, "only %d sets", sets);
-    CHECK(stats_holm(NULL, 3, got) == PERF_EINVAL && stats_holm(p, 0, got) == PERF_ENODATA,
+    CHECK(baseline_holm(NULL, 3, got) == PERF_EINVAL && baseline_holm(p, 0, got) == PERF_ENODATA,
           "bad input");
-    CHECK(stats_holm(p, (size_t)-1, got) == PERF_ENOMEM, "more than there can be");
+    CHECK(baseline_holm(p, (size_t)-1, got) == PERF_ENOMEM, "more than there can be");
     p[0] = CHECK_NAN;
     p[1] = 0.01;
-    CHECK(stats_holm(p, 2, p) == PERF_OK && p[0] == 1.0 && p[1] == 0.02, "NaN counts as 1");
+    CHECK(baseline_holm(p, 2, p) == PERF_OK && p[0] == 1.0 && p[1] == 0.02, "NaN counts as 1");
     p[0] = -1.0;
     p[1] = 7.0;
     p[2] = 0.01;
-    CHECK(stats_holm(p, 3, p) == PERF_OK && p[0] == 1.0 && p[1] == 1.0 && p[2] == 0.03,
+    CHECK(baseline_holm(p, 3, p) == PERF_OK && p[0] == 1.0 && p[1] == 1.0 && p[2] == 0.03,
           "so does what is no probability: %g %g %g", p[0], p[1], p[2]);
 }
 
@@ -308,7 +310,7 @@ static void p_values(void)
         a[i] = 100.0 * math_exp(0.02 * normal());
         c[i] = 50.0 * math_exp(0.02 * normal());
     }
-    p = stats_pairs_p(a, c, 60, NULL);
+    p = ab_pairs_p(a, c, 60, NULL);
     CHECK(p < 1e-5, "a clear answer: p = %g", p);
     for (trial = 0; trial < 300; trial++) {
         perf_compare_opts o = PERF_ZERO;
@@ -317,7 +319,7 @@ static void p_values(void)
             a[i] = math_exp(0.1 * normal());
             b[i] = math_exp(0.1 * normal());
         }
-        p = stats_pairs_p(a, b, 30, &o);
+        p = ab_pairs_p(a, b, 30, &o);
         low += p <= 0.1;
         CHECK((p <= 0.05) == (perf_compare_pairs(a, b, 30, &o).decision != PERF_INCONCLUSIVE) ||
                   (p > 0.0499 && p < 0.0501), "p and verdict agree: %g", p);

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "numbers.h"
 #include "inside.h"
+#include "tools/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static void against_r(void)
             CHECK(agrees(s.mean, est, 1e-14) && agrees(s.std, cell(c[5]), 1e-12),
                   "%s %s: %.17g +- %.17g", c[0], c[1], s.mean, s.std);
         } else if (!strncmp(c[1], "t_mean95", 8)) {
-            q = stats_interval_mean(x, n, 0.95);
+            q = ab_mean_interval(x, n, 0.95);
             CHECK(agrees(q.low, low, 1e-12) && agrees(q.high, high, 1e-12),
                   "%s %s: [%.17g, %.17g]", c[0], c[1], q.low, q.high);
         } else if (!strncmp(c[1], "mad", 3)) {
