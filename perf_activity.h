@@ -136,7 +136,7 @@ typedef struct perf_activity_work_ {
 /* NULL: nobody has asked for it. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!d)
         return PERF_NULL_;
@@ -903,7 +903,7 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
         return PERF_ENOMEM;
     if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
         return PERF_ESTATE;
-    perf_activity_listen_(perf_gpu_driver_seen_());
+    perf_activity_listen_(perf_gpu_driver_get_());
     if (!PERF_GET_(&g->on))
         status = perf_activity_try_(g, from, path);
     else if (PERF_LIBC_(strcmp)(g->by, from->by))

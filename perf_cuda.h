@@ -289,7 +289,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 /* The state, if something was recorded already; NULL: nothing yet. */
 PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!d)
         return PERF_NULL_;
@@ -2041,7 +2041,7 @@ PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *g, perf_gpu_stats *a)
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats     a = PERF_ZERO;
-    perf_gpu_driver_  *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_  *d = perf_gpu_driver_get_();
     perf_gpu_state_   *g = perf_gpu_state_seen_();
     perf_registry_    *r;
     const perf_name_  *n;

@@ -155,7 +155,6 @@ PERF_FN const char *perf_gpu_error_text(void);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first
  *                                           use; NULL without memory; takes the registry's lock
- *   perf_gpu_driver_seen_                   the same, NULL where nothing was asked yet; no lock
  *   perf_gpu_complete_                      1: a table has all the functions that it must have
  *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
  *                                           all calls after a shut-down); writes one as text
@@ -229,12 +228,14 @@ typedef struct perf_gpu_driver_ {
 #define PERF_GPU_LOOKED_DRIVER_ 1u
 #define PERF_GPU_LOOKED_HIP_    2u
 
-/* NULL without memory. */
+/* NULL without memory, or with PERF_DISABLE. */
 PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 {
-    perf_registry_   *r = perf_registry_get_();
+    perf_registry_   *r = PERF_NULL_;
     perf_gpu_driver_ *d;
 
+    if (!PERF_DISABLE)
+        r = perf_registry_get_();
     if (!r)
         return PERF_NULL_;
     perf_image_pin_();          /* the process keeps pointers to functions of this image now */
@@ -445,11 +446,9 @@ PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
-    perf_gpu_driver_ *d = PERF_NULL_;
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
     perf_registry_   *r;
 
-    if (!PERF_DISABLE)
-        d = perf_gpu_driver_get_();
     if (!d)
         return PERF_NULL_;
     if (PERF_ACQ_(&d->table) || (PERF_ACQ_(&d->looked) & PERF_GPU_NATIVE_))
@@ -520,21 +519,9 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     perf_unlock_(&r->lock);
 }
 
-/* The driver's state, if a driver was asked for something already; NULL: not yet. */
-PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
-{
-    perf_registry_ *r = PERF_NULL_;
-
-    if (!PERF_DISABLE)
-        r = perf_registry_get_();
-    if (!r)
-        return PERF_NULL_;
-    return PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
-}
-
 PERF_FN const char *perf_gpu_error_text(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!d || !PERF_ACQ_(&d->error))
         return "";
@@ -544,7 +531,7 @@ PERF_FN const char *perf_gpu_error_text(void)
 PERF_FN perf_status perf_gpu_status(void)
 {
     const perf_gpu_backend *b = perf_gpu_table();
-    perf_gpu_driver_       *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_       *d = perf_gpu_driver_get_();
     void                   *ctx = PERF_NULL_;
     int                     code;
 

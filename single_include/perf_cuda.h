@@ -31711,7 +31711,6 @@ PERF_FN const char *perf_gpu_error_text(void);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first
  *                                           use; NULL without memory; takes the registry's lock
- *   perf_gpu_driver_seen_                   the same, NULL where nothing was asked yet; no lock
  *   perf_gpu_complete_                      1: a table has all the functions that it must have
  *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
  *                                           all calls after a shut-down); writes one as text
@@ -31785,12 +31784,14 @@ typedef struct perf_gpu_driver_ {
 #define PERF_GPU_LOOKED_DRIVER_ 1u
 #define PERF_GPU_LOOKED_HIP_    2u
 
-/* NULL without memory. */
+/* NULL without memory, or with PERF_DISABLE. */
 PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 {
-    perf_registry_   *r = perf_registry_get_();
+    perf_registry_   *r = PERF_NULL_;
     perf_gpu_driver_ *d;
 
+    if (!PERF_DISABLE)
+        r = perf_registry_get_();
     if (!r)
         return PERF_NULL_;
     perf_image_pin_();          /* the process keeps pointers to functions of this image now */
@@ -32001,11 +32002,9 @@ PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
-    perf_gpu_driver_ *d = PERF_NULL_;
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
     perf_registry_   *r;
 
-    if (!PERF_DISABLE)
-        d = perf_gpu_driver_get_();
     if (!d)
         return PERF_NULL_;
     if (PERF_ACQ_(&d->table) || (PERF_ACQ_(&d->looked) & PERF_GPU_NATIVE_))
@@ -32076,21 +32075,9 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     perf_unlock_(&r->lock);
 }
 
-/* The driver's state, if a driver was asked for something already; NULL: not yet. */
-PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
-{
-    perf_registry_ *r = PERF_NULL_;
-
-    if (!PERF_DISABLE)
-        r = perf_registry_get_();
-    if (!r)
-        return PERF_NULL_;
-    return PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
-}
-
 PERF_FN const char *perf_gpu_error_text(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!d || !PERF_ACQ_(&d->error))
         return "";
@@ -32100,7 +32087,7 @@ PERF_FN const char *perf_gpu_error_text(void)
 PERF_FN perf_status perf_gpu_status(void)
 {
     const perf_gpu_backend *b = perf_gpu_table();
-    perf_gpu_driver_       *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_       *d = perf_gpu_driver_get_();
     void                   *ctx = PERF_NULL_;
     int                     code;
 
@@ -33042,7 +33029,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 /* The state, if something was recorded already; NULL: nothing yet. */
 PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!d)
         return PERF_NULL_;
@@ -34794,7 +34781,7 @@ PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *g, perf_gpu_stats *a)
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats     a = PERF_ZERO;
-    perf_gpu_driver_  *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_  *d = perf_gpu_driver_get_();
     perf_gpu_state_   *g = perf_gpu_state_seen_();
     perf_registry_    *r;
     const perf_name_  *n;
@@ -38420,7 +38407,7 @@ typedef struct perf_activity_work_ {
 /* NULL: nobody has asked for it. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!d)
         return PERF_NULL_;
@@ -39187,7 +39174,7 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
         return PERF_ENOMEM;
     if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
         return PERF_ESTATE;
-    perf_activity_listen_(perf_gpu_driver_seen_());
+    perf_activity_listen_(perf_gpu_driver_get_());
     if (!PERF_GET_(&g->on))
         status = perf_activity_try_(g, from, path);
     else if (PERF_LIBC_(strcmp)(g->by, from->by))
