@@ -208,6 +208,12 @@ PERF_FN const char *perf_status_text(perf_status s);
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
+#elif defined(__linux__) && defined(__i386__)
+#define PERF_SYS_GETTID_ 224L
+#define PERF_SYS_TGKILL_ 270L
+#elif defined(__linux__) && defined(__ARM_EABI__)
+#define PERF_SYS_GETTID_ 224L
+#define PERF_SYS_TGKILL_ 268L
 #else
 #define PERF_SYS_GETTID_ 0L     /* 0: a thread's number is the address of its variable            */
 #endif

@@ -20,6 +20,9 @@ PERF_BEGIN_DECLS
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 #define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 #endif
+#if defined(__linux__)
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+#endif
 #if PERF_LP64_UNIX_
 extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
 extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
@@ -33,7 +36,6 @@ struct perf_usage_ {            /* struct rusage                                
     long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
     long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
 };
-extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
 #endif

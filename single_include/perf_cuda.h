@@ -253,6 +253,12 @@ PERF_FN const char *perf_status_text(perf_status s);
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
+#elif defined(__linux__) && defined(__i386__)
+#define PERF_SYS_GETTID_ 224L
+#define PERF_SYS_TGKILL_ 270L
+#elif defined(__linux__) && defined(__ARM_EABI__)
+#define PERF_SYS_GETTID_ 224L
+#define PERF_SYS_TGKILL_ 268L
 #else
 #define PERF_SYS_GETTID_ 0L     /* 0: a thread's number is the address of its variable            */
 #endif
@@ -2631,6 +2637,9 @@ PERF_BEGIN_DECLS
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 #define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 #endif
+#if defined(__linux__)
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+#endif
 #if PERF_LP64_UNIX_
 extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
 extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
@@ -2644,7 +2653,6 @@ struct perf_usage_ {            /* struct rusage                                
     long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
     long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
 };
-extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
 #endif

@@ -94,6 +94,10 @@ int main(void)
     double    counted, lost;
     int       i;
 
+    if (sizeof(long) == 4) {
+        printf("skipped: where long has 32 bits memory comes from malloc, which no handler may interrupt\n");
+        return 77;
+    }
     pthread_create(&thread, NULL, first_moment, NULL);
     pthread_join(thread, NULL);
     handles = 1;

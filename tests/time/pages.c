@@ -41,6 +41,10 @@ static void call(int places, int turns)
 int main(int argc, char **argv)
 {
     (void)argv;
+    if (sizeof(long) == 4) {
+        printf("skipped: where long has 32 bits nobody asks for huge pages\n");
+        return 77;
+    }
     refuse = argc > 1;
     call(200, 20);
     CHECK(asked == 0, "%d times with 200 places", asked);
