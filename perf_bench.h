@@ -336,9 +336,8 @@ PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab   
 PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
 
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
- *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
- *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race  */
+ * perf_loop_engine_, the functions of one kind of loop, which a loop calls through a pointer:
+ *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -371,23 +370,30 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 #define PERF_BENCH_SYMBOL_ "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench"
 #define PERF_RACE_SYMBOL_  "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_an_ab_or_race"
 
-#if !PERF_ONE_CORE_ && !PERF_DISABLE && !defined(PERF_LOOP_IS_HERE_)
-#define PERF_LOOP_IS_HERE_ 1    /* perf_loop.h follows at the end                                 */
-#endif
-#ifndef PERF_LOOP_IS_HERE_
-#define PERF_LOOP_IS_HERE_ 0
-#endif
+/* Where loops find their engine.  perf_loop.h makes it for this file's loops or, where it comes
+ * after them, for files that include this header alone.                                          */
 #if PERF_DISABLE                /* there is none, and nobody asks for it                          */
 #define PERF_ENGINE_SEEN_(name, symbol)                                                           \
-    PERF_FN const perf_loop_engine_ *name(void)                                                   \
-    {                                                                                             \
-        return PERF_NULL_;                                                                        \
-    }
-#elif PERF_LOOP_IS_HERE_        /* perf_loop.h has them                                           */
+    PERF_FN const perf_loop_engine_ *name(void) { return PERF_NULL_; }
+#elif defined(PERF_LOOP_H) || !PERF_ONE_CORE_   /* perf_loop.h includes us, or follows at the end */
 #define PERF_ENGINE_SEEN_(name, symbol) PERF_FN const perf_loop_engine_ *name(void);
+#define PERF_ENGINE_FN_(name)           PERF_FN const perf_loop_engine_ *name(void)
 #else
 #define PERF_ENGINE_SEEN_(name, symbol) PERF_WANTED_FN_(perf_loop_engine_, name, symbol)
+#define PERF_ENGINE_FN_(name)                                                                     \
+    PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
 #endif
+#define PERF_ENGINE_MADE_(name, symbol, ...)                                                      \
+    PERF_ENGINE_FN_(name)                                                                         \
+    {                                                                                             \
+        static const perf_loop_engine_ table = {sizeof(perf_loop_engine_), 1, __VA_ARGS__};       \
+        PERF_ENGINE_(symbol, table);                                                              \
+        return &table;                                                                            \
+    }
+#define PERF_BENCH_ENGINE_(...)                                                                   \
+    PERF_ENGINE_MADE_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, __VA_ARGS__)
+#define PERF_RACE_ENGINE_(...)                                                                    \
+    PERF_ENGINE_MADE_(perf_race_engine_get_, PERF_RACE_SYMBOL_, __VA_ARGS__)
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
 
@@ -412,11 +418,7 @@ PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 #define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
 #endif
 #if !PERF_TCC_
-#define PERF_LOOP_KNOWN_(x)                                                                       \
-    do {                                                                                          \
-        if (!(x))                                                                                 \
-            __builtin_unreachable();                                                              \
-    } while (0)
+#define PERF_LOOP_KNOWN_(x) do { if (!(x)) __builtin_unreachable(); } while (0)
 #else
 #define PERF_LOOP_KNOWN_(x) ((void)0)
 #endif

@@ -1394,7 +1394,7 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 /* A device's loop in that state, behind which there is room for twice so many samples of each arm:
  * a throttled one may be taken again.  They stay until the program ends, so perf_reset() does not
  * get the pages.  state NULL: no memory.                                                         */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, size_t samples,
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
                                                   const perf_gpu_bench_opts *o,
                                                   perf_loop_state_ *state, perf_loop_state_ *host)
 {
@@ -1428,8 +1428,6 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     state->opts.bytes = o->bytes;
     state->opts.items = o->items;
     state->left_to_warm = PERF_GPU_DISCARDED_;
-    if (!host && !o->profile)
-        perf_loop_add_(&state->loop, state->variants, name);
     return s;
 }
 
@@ -1464,7 +1462,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 {
     perf_gpu_bench_opts o = PERF_ZERO;
     const perf_bench   *b;
-    perf_loop_state_   *host = PERF_NULL_;
+    perf_loop_state_   *state, *host = PERF_NULL_;
     perf_gpu_loop_     *s;
     size_t              room = PERF_GPU_MOST_SAMPLES_, own;
 
@@ -1473,8 +1471,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     b = o.in_place_of;
     if (b)
         name = PERF_NULL_;
-    if (b)
-        host = perf_bench_state_(b);
+    if (b && PERF_LOOP_KIND_(b->state) == 1)
+        host = b->state;
     if (host) {
         if (!(o.bytes > 0.0))
             o.bytes = host->opts.bytes;
@@ -1489,7 +1487,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     if (o.samples)
         room = PERF_CAST_(size_t, o.samples);
     own = PERF_GPU_OWN_(1) + 2 * room * sizeof(perf_gpu_sample);
-    s = perf_gpu_loop_open_(name, stream, room, &o, perf_loop_pages_(1, room, own), host);
+    state = perf_loop_pages_(name, !host && !o.profile, 1, room, own);
+    s = perf_gpu_loop_open_(stream, room, &o, state, host);
     if (s)
         perf_gpu_ask_(s);
     return s;
@@ -1507,11 +1506,12 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
         o = *opts;
     o.device = perf_gpu_bench_resolve_(&o.device);
     ask = perf_gpu_ab_ask_(&o);
-    state = perf_race_pages_(name, &ask, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
+    state = perf_race_pages_(name, o.device.profile ? 0 : 2, &ask, PERF_GPU_OWN_(2),
+                             4 * sizeof(perf_gpu_sample));
     if (!state)
         return PERF_NULL_;
-    s = perf_gpu_loop_open_(name, stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device,
-                            state, PERF_NULL_);
+    s = perf_gpu_loop_open_(stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device, state,
+                            PERF_NULL_);
     if (state->status == PERF_OK)
         perf_gpu_ask_(s);
     return s;

@@ -13,9 +13,6 @@
 #ifndef PERF_LOOP_H
 #define PERF_LOOP_H
 
-#ifndef PERF_BENCH_H
-#define PERF_LOOP_IS_HERE_ 1    /* this file's loops call the engine below, not another's         */
-#endif
 #include "perf_bench.h"
 #include "perf_loop_state.h"
 #include "perf_report.h"
@@ -25,11 +22,10 @@
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use ---------------------------------------------------------
- *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
- *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
- *   perf_bench_state_       of a bench loop; NULL: it is none
+ *                           fresh pages, all zero; in the report's list, unless `kind` is 0; kept
+ *                           until perf_reset(); NULL: no memory
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
@@ -406,9 +402,36 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_OK;
 }
 
+/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
+PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint32_t        length;
+    int             cut;
+
+    if (!name || !*name)
+        name = "(unnamed)";
+    length = perf_name_length_(name);
+    cut = name[length] != '\0';
+    PERF_LIBC_(memcpy)(l->name, name, length);
+    l->name[length] = '\0';
+    l->kind = kind;
+    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
+        return cut;
+    if (cut) {
+        PERF_ADD_(r->cut_names, 1);
+        perf_fail_(r, PERF_ELIMIT);
+    }
+    l->next = r->results;
+    PERF_REL_(&r->results, l);
+    perf_unlock_(&r->lock);
+    return cut;
+}
+
 PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now);
 /* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
-PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, size_t own)
+PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, size_t arms,
+                                                 size_t rounds, size_t own)
 {
     perf_loop_state_ *s;
     double           *at;
@@ -441,24 +464,24 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, siz
     s->forced = -1;
     s->round = perf_bench_enough_;
     s->look_at = 30;
+    if (kind && perf_loop_add_(&s->loop, kind, name))
+        s->warnings = PERF_CAST_(uint32_t, PERF_WARN_NAME);
     return s;
 }
 
-/* A new state: its clock is probed, its coin set, it is in the report's list.  NULL: no memory. */
+/* A new state of the host: its clock is probed.  NULL: no memory. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
-    perf_loop_state_ *s = perf_loop_pages_(arms, rounds, 0);
+    perf_loop_state_ *s = perf_loop_pages_(name, kind, arms, rounds, 0);
 
     if (!s)
         return s;
     if (!optimised)
-        s->warnings = PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+        s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.coarse = s->timer.tick_ns > 1000.0;
     s->fill = perf_host_filling_();
-    if (perf_loop_add_(&s->loop, kind, name))
-        s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_NAME);
     return s;
 }
 
@@ -1104,20 +1127,12 @@ PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
 
 /* ---- what a body tells its bench: a failure, rates, numbers ---- */
 
-/* The state of a bench loop; NULL: it is none. */
-PERF_FN perf_loop_state_ *perf_bench_state_(const perf_loop *l)
-{
-    if (PERF_LOOP_KIND_(l->state) != 1)
-        return PERF_NULL_;
-    return l->state;
-}
-
 /* The body says that it has failed: the loop ends. */
 PERF_FN void perf_bench_failed_(perf_loop *l, const char *why)
 {
-    perf_loop_state_ *s = perf_bench_state_(l);
+    perf_loop_state_ *s = l->state;
 
-    if (!s || PERF_ACQ_(&s->loop.done))
+    if (PERF_LOOP_KIND_(s) != 1 || PERF_ACQ_(&s->loop.done))
         return;
     (void)perf_loop_stop_(s, PERF_EFAILED);
     s->loop.note = why;
@@ -1132,9 +1147,9 @@ PERF_FN int perf_told_is_rate_(double x)
 
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
 {
-    perf_loop_state_ *s = perf_bench_state_(l);
+    perf_loop_state_ *s = l->state;
 
-    if (!s)
+    if (PERF_LOOP_KIND_(s) != 1)
         return;
     if (!perf_told_is_rate_(bytes)) {
         perf_bench_failed_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
@@ -1169,10 +1184,10 @@ PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
 
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
 {
-    perf_loop_state_ *s = perf_bench_state_(l);
+    perf_loop_state_ *s = l->state;
     double           *place;
 
-    if (!s)
+    if (PERF_LOOP_KIND_(s) != 1)
         return;
     place = perf_told_place_(&s->loop, name);
     if (place)
@@ -1982,12 +1997,13 @@ PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const char *name, const p
 }
 
 /* Of two arms.  own: bytes for a filling, and more for each round. */
-PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, const perf_ab_opts *opts,
-                                                 size_t own, size_t own_a_round)
+PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, int kind,
+                                                 const perf_ab_opts *opts, size_t own,
+                                                 size_t own_a_round)
 {
     const perf_ab_opts o = perf_race_resolved_(opts, 2);
     const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
-    perf_loop_state_  *s = perf_loop_pages_(2, rounds, own + rounds * own_a_round);
+    perf_loop_state_  *s = perf_loop_pages_(name, kind, 2, rounds, own + rounds * own_a_round);
 
     if (s)
         perf_race_ask_(s, name, &o, 1);
@@ -2423,39 +2439,13 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
     s->seen.compared += seen.compared;
 }
 
-/* ---- the engine for files that include perf_bench.h alone ---- */
-
 #if !PERF_DISABLE
-#if PERF_LOOP_IS_HERE_
-#define PERF_ENGINE_FN_(name) PERF_FN const perf_loop_engine_ *name(void)
-#else                           /* perf_bench.h came first: this file holds the engine for it     */
-#define PERF_ENGINE_FN_(name)                                                                     \
-    PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
-#endif
-/* What both engines begin with: size and version of the table, and two of its calls. */
-#define PERF_ENGINE_HEAD_(open)                                                                   \
-    PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_
-
-PERF_ENGINE_FN_(perf_bench_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
-        perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
-        PERF_NULL_, PERF_NULL_};
-
-    PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
-    return &table;
-}
-
-PERF_ENGINE_FN_(perf_race_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_(perf_race_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
-        PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_, perf_race_accuracy_, perf_race_title_};
-
-    PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
-    return &table;
-}
+PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
+                   perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
+                   PERF_NULL_, PERF_NULL_)
+PERF_RACE_ENGINE_(perf_race_open_, perf_loop_slice_, PERF_NULL_, perf_ab_close_, perf_race_close_,
+                  PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_, perf_race_accuracy_,
+                  perf_race_title_)
 #endif
 
 PERF_END_DECLS

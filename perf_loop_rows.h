@@ -18,7 +18,6 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_result_rates_  fills in GB/s, items/s, GFLOP/s from the median and opts
- *   perf_loop_add_      hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_loop_done_     its result is complete
  *   perf_report_results_  all of them, below the table                                           */
 
@@ -260,32 +259,6 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
 }
 
 /* ---- the list of loops ---- */
-
-/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
-{
-    perf_registry_ *r = perf_registry_get_();
-    uint32_t        length;
-    int             cut;
-
-    if (!name || !*name)
-        name = "(unnamed)";
-    length = perf_name_length_(name);
-    cut = name[length] != '\0';
-    PERF_LIBC_(memcpy)(l->name, name, length);
-    l->name[length] = '\0';
-    l->kind = kind;
-    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
-        return cut;
-    if (cut) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
-    }
-    l->next = r->results;
-    PERF_REL_(&r->results, l);
-    perf_unlock_(&r->lock);
-    return cut;
-}
 
 /* Where readers find the values of the arms: by the wall's clock or by processor time. */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)

@@ -621,7 +621,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
-    if (s)
+    if (PERF_LOOP_KIND_(s))
         loop = s->loop;                         /* its note, its counters                         */
     perf_put_(&out, name);
     loop.result = result;
@@ -666,19 +666,12 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 /* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-    const perf_loop_state_ *s = perf_bench_state_(&b);
+    const perf_loop_state_ *s = b.state;
 
-    if (s && PERF_ACQ_(&s->loop.done))
+    if (PERF_LOOP_KIND_(s) && PERF_ACQ_(&s->loop.done))
         return s->result;
     b.left = -1;                                /* the body has counted in a copy                 */
     return perf_bench_end(&b);
-}
-
-/* Loops of a later round are the same ones once more, not others of the same name. */
-PERF_COLD_FN_ void perf_main_round_(const perf_main_ *m, perf_loop_state_ *s)
-{
-    if (s)
-        s->loop.round = m->round;
 }
 
 /* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
@@ -697,7 +690,8 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         return result;
     }
     bench = perf_bench_begin(name, &m->opts);
-    perf_main_round_(m, perf_bench_state_(&bench));
+    if (PERF_LOOP_KIND_(bench.state))
+        bench.state->loop.round = m->round;
     if (m->counters) {
         counters = perf_main_counters_();
         (void)perf_counters_loop(&counters, &bench);
@@ -705,7 +699,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
     perf_counters_close(&counters);
-    perf_main_row_(m, name, &result, perf_bench_state_(&bench));
+    perf_main_row_(m, name, &result, bench.state);
     return result;
 }
 
@@ -901,48 +895,45 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
         sum->first_ns = hand->result.first_ns;
 }
 
-/* The first failure of a thread, with its note; PERF_OK: there is none.  *slices: of all. */
+/* The first failure of a thread, with its loop; PERF_OK: there is none.  *slices: of all. */
 PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *h, size_t threads, size_t *slices,
-                                            const char **note)
+                                            perf_loop_state_ **failed)
 {
     perf_status status = PERF_OK;
     size_t      i;
 
     *slices = 0;
-    *note = PERF_NULL_;
     for (i = 0; i < threads; i++) {
         if (h[i].state)
             *slices += h[i].state->arm->count;
         if (h[i].result.status == PERF_OK || status != PERF_OK)
             continue;
         status = h[i].result.status;
-        if (h[i].state)
-            *note = h[i].state->loop.note;
+        *failed = h[i].state;
     }
     return status;
 }
 
-/* All slices of all threads as one result, which the report and the files then have as well. */
+/* All slices of all threads as one result, which the report and the files then have as well.
+ * *merged: its loop, or the one that failed.                                                     */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads,
                                            perf_loop_state_ **merged)
 {
     perf_result       sum = h[0].result;
     perf_loop_state_ *all;
-    const char       *note;
     size_t            i, slices;
 
-    sum.status = perf_crew_status_(h, threads, &slices, &note);
+    sum.status = perf_crew_status_(h, threads, &slices, merged);
     memset(&sum.time, 0, sizeof sum.time);
     memset(&sum.cpu, 0, sizeof sum.cpu);
     sum.decides = PERF_DECIDES_WALL;
     sum.iterations = 0;
     sum.first_ns = 0.0;
-    all = *merged = perf_loop_pages_(1, slices + 1, 0);
-    if (!all)
+    if (sum.status != PERF_OK)
+        return sum;
+    all = *merged = perf_loop_pages_(name, 1, 1, slices + 1, 0);
+    if (!all) {
         sum.status = PERF_ENOMEM;
-    if (sum.status != PERF_OK) {
-        if (all)
-            all->loop.note = note;
         return sum;
     }
     for (i = 0; i < threads; i++)
@@ -953,7 +944,6 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     all->loop.threads = PERF_CAST_(int, threads);
     all->loop.round = h[0].crew->round;
     all->result = sum;
-    perf_loop_add_(&all->loop, 1, name);
     perf_loop_done_(all, &all->result);
     return sum;
 }
@@ -976,9 +966,10 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-    h->state = perf_bench_state_(&b);
-    if (h->state)
+    if (PERF_LOOP_KIND_(b.state)) {
+        h->state = b.state;
         h->state->loop.round = crew->round;
+    }
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);
     h->result = perf_main_end_(b);
     return PERF_NULL_;
@@ -1032,7 +1023,7 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads, &s);
-        if (s && m->counters && !s->loop.note)
+        if (s && r.status == PERF_OK && m->counters)
             s->loop.note = "not counted: several threads run it";
         perf_main_row_(m, name, &r, s);
         if (r.time.count) {

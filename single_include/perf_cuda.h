@@ -610,9 +610,6 @@ PERF_END_DECLS
 #ifndef PERF_LOOP_H
 #define PERF_LOOP_H
 
-#ifndef PERF_BENCH_H
-#define PERF_LOOP_IS_HERE_ 1    /* this file's loops call the engine below, not another's         */
-#endif
 /* ==== perf_bench.h ==== */
 /* perf_bench.h - loops that measure: how long, which is faster, which of many is fastest?
  *
@@ -1138,9 +1135,8 @@ PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab   
 PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
 
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
- *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
- *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_RACE_SYMBOL_  its name: of a bench; of an A/B loop or race  */
+ * perf_loop_engine_, the functions of one kind of loop, which a loop calls through a pointer:
+ *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions            */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -1173,23 +1169,30 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 #define PERF_BENCH_SYMBOL_ "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench"
 #define PERF_RACE_SYMBOL_  "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_an_ab_or_race"
 
-#if !PERF_ONE_CORE_ && !PERF_DISABLE && !defined(PERF_LOOP_IS_HERE_)
-#define PERF_LOOP_IS_HERE_ 1    /* perf_loop.h follows at the end                                 */
-#endif
-#ifndef PERF_LOOP_IS_HERE_
-#define PERF_LOOP_IS_HERE_ 0
-#endif
+/* Where loops find their engine.  perf_loop.h makes it for this file's loops or, where it comes
+ * after them, for files that include this header alone.                                          */
 #if PERF_DISABLE                /* there is none, and nobody asks for it                          */
 #define PERF_ENGINE_SEEN_(name, symbol)                                                           \
-    PERF_FN const perf_loop_engine_ *name(void)                                                   \
-    {                                                                                             \
-        return PERF_NULL_;                                                                        \
-    }
-#elif PERF_LOOP_IS_HERE_        /* perf_loop.h has them                                           */
+    PERF_FN const perf_loop_engine_ *name(void) { return PERF_NULL_; }
+#elif defined(PERF_LOOP_H) || !PERF_ONE_CORE_   /* perf_loop.h includes us, or follows at the end */
 #define PERF_ENGINE_SEEN_(name, symbol) PERF_FN const perf_loop_engine_ *name(void);
+#define PERF_ENGINE_FN_(name)           PERF_FN const perf_loop_engine_ *name(void)
 #else
 #define PERF_ENGINE_SEEN_(name, symbol) PERF_WANTED_FN_(perf_loop_engine_, name, symbol)
+#define PERF_ENGINE_FN_(name)                                                                     \
+    PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
 #endif
+#define PERF_ENGINE_MADE_(name, symbol, ...)                                                      \
+    PERF_ENGINE_FN_(name)                                                                         \
+    {                                                                                             \
+        static const perf_loop_engine_ table = {sizeof(perf_loop_engine_), 1, __VA_ARGS__};       \
+        PERF_ENGINE_(symbol, table);                                                              \
+        return &table;                                                                            \
+    }
+#define PERF_BENCH_ENGINE_(...)                                                                   \
+    PERF_ENGINE_MADE_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, __VA_ARGS__)
+#define PERF_RACE_ENGINE_(...)                                                                    \
+    PERF_ENGINE_MADE_(perf_race_engine_get_, PERF_RACE_SYMBOL_, __VA_ARGS__)
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
 
@@ -1214,11 +1217,7 @@ PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 #define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
 #endif
 #if !PERF_TCC_
-#define PERF_LOOP_KNOWN_(x)                                                                       \
-    do {                                                                                          \
-        if (!(x))                                                                                 \
-            __builtin_unreachable();                                                              \
-    } while (0)
+#define PERF_LOOP_KNOWN_(x) do { if (!(x)) __builtin_unreachable(); } while (0)
 #else
 #define PERF_LOOP_KNOWN_(x) ((void)0)
 #endif
@@ -13547,7 +13546,6 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_result_rates_  fills in GB/s, items/s, GFLOP/s from the median and opts
- *   perf_loop_add_      hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_loop_done_     its result is complete
  *   perf_report_results_  all of them, below the table                                           */
 
@@ -13789,32 +13787,6 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
 }
 
 /* ---- the list of loops ---- */
-
-/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
-{
-    perf_registry_ *r = perf_registry_get_();
-    uint32_t        length;
-    int             cut;
-
-    if (!name || !*name)
-        name = "(unnamed)";
-    length = perf_name_length_(name);
-    cut = name[length] != '\0';
-    PERF_LIBC_(memcpy)(l->name, name, length);
-    l->name[length] = '\0';
-    l->kind = kind;
-    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
-        return cut;
-    if (cut) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
-    }
-    l->next = r->results;
-    PERF_REL_(&r->results, l);
-    perf_unlock_(&r->lock);
-    return cut;
-}
 
 /* Where readers find the values of the arms: by the wall's clock or by processor time. */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
@@ -15941,11 +15913,10 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use ---------------------------------------------------------
- *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
  *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
  *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
- *                           fresh pages, all zero; kept until perf_reset(); NULL: no memory
- *   perf_bench_state_       of a bench loop; NULL: it is none
+ *                           fresh pages, all zero; in the report's list, unless `kind` is 0; kept
+ *                           until perf_reset(); NULL: no memory
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
@@ -16322,9 +16293,36 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_OK;
 }
 
+/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
+PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint32_t        length;
+    int             cut;
+
+    if (!name || !*name)
+        name = "(unnamed)";
+    length = perf_name_length_(name);
+    cut = name[length] != '\0';
+    PERF_LIBC_(memcpy)(l->name, name, length);
+    l->name[length] = '\0';
+    l->kind = kind;
+    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
+        return cut;
+    if (cut) {
+        PERF_ADD_(r->cut_names, 1);
+        perf_fail_(r, PERF_ELIMIT);
+    }
+    l->next = r->results;
+    PERF_REL_(&r->results, l);
+    perf_unlock_(&r->lock);
+    return cut;
+}
+
 PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now);
 /* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
-PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, size_t own)
+PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, size_t arms,
+                                                 size_t rounds, size_t own)
 {
     perf_loop_state_ *s;
     double           *at;
@@ -16357,24 +16355,24 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds, siz
     s->forced = -1;
     s->round = perf_bench_enough_;
     s->look_at = 30;
+    if (kind && perf_loop_add_(&s->loop, kind, name))
+        s->warnings = PERF_CAST_(uint32_t, PERF_WARN_NAME);
     return s;
 }
 
-/* A new state: its clock is probed, its coin set, it is in the report's list.  NULL: no memory. */
+/* A new state of the host: its clock is probed.  NULL: no memory. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
-    perf_loop_state_ *s = perf_loop_pages_(arms, rounds, 0);
+    perf_loop_state_ *s = perf_loop_pages_(name, kind, arms, rounds, 0);
 
     if (!s)
         return s;
     if (!optimised)
-        s->warnings = PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+        s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.coarse = s->timer.tick_ns > 1000.0;
     s->fill = perf_host_filling_();
-    if (perf_loop_add_(&s->loop, kind, name))
-        s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_NAME);
     return s;
 }
 
@@ -17020,20 +17018,12 @@ PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
 
 /* ---- what a body tells its bench: a failure, rates, numbers ---- */
 
-/* The state of a bench loop; NULL: it is none. */
-PERF_FN perf_loop_state_ *perf_bench_state_(const perf_loop *l)
-{
-    if (PERF_LOOP_KIND_(l->state) != 1)
-        return PERF_NULL_;
-    return l->state;
-}
-
 /* The body says that it has failed: the loop ends. */
 PERF_FN void perf_bench_failed_(perf_loop *l, const char *why)
 {
-    perf_loop_state_ *s = perf_bench_state_(l);
+    perf_loop_state_ *s = l->state;
 
-    if (!s || PERF_ACQ_(&s->loop.done))
+    if (PERF_LOOP_KIND_(s) != 1 || PERF_ACQ_(&s->loop.done))
         return;
     (void)perf_loop_stop_(s, PERF_EFAILED);
     s->loop.note = why;
@@ -17048,9 +17038,9 @@ PERF_FN int perf_told_is_rate_(double x)
 
 PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
 {
-    perf_loop_state_ *s = perf_bench_state_(l);
+    perf_loop_state_ *s = l->state;
 
-    if (!s)
+    if (PERF_LOOP_KIND_(s) != 1)
         return;
     if (!perf_told_is_rate_(bytes)) {
         perf_bench_failed_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
@@ -17085,10 +17075,10 @@ PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
 
 PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
 {
-    perf_loop_state_ *s = perf_bench_state_(l);
+    perf_loop_state_ *s = l->state;
     double           *place;
 
-    if (!s)
+    if (PERF_LOOP_KIND_(s) != 1)
         return;
     place = perf_told_place_(&s->loop, name);
     if (place)
@@ -17898,12 +17888,13 @@ PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const char *name, const p
 }
 
 /* Of two arms.  own: bytes for a filling, and more for each round. */
-PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, const perf_ab_opts *opts,
-                                                 size_t own, size_t own_a_round)
+PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, int kind,
+                                                 const perf_ab_opts *opts, size_t own,
+                                                 size_t own_a_round)
 {
     const perf_ab_opts o = perf_race_resolved_(opts, 2);
     const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
-    perf_loop_state_  *s = perf_loop_pages_(2, rounds, own + rounds * own_a_round);
+    perf_loop_state_  *s = perf_loop_pages_(name, kind, 2, rounds, own + rounds * own_a_round);
 
     if (s)
         perf_race_ask_(s, name, &o, 1);
@@ -18339,39 +18330,13 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
     s->seen.compared += seen.compared;
 }
 
-/* ---- the engine for files that include perf_bench.h alone ---- */
-
 #if !PERF_DISABLE
-#if PERF_LOOP_IS_HERE_
-#define PERF_ENGINE_FN_(name) PERF_FN const perf_loop_engine_ *name(void)
-#else                           /* perf_bench.h came first: this file holds the engine for it     */
-#define PERF_ENGINE_FN_(name)                                                                     \
-    PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
-#endif
-/* What both engines begin with: size and version of the table, and two of its calls. */
-#define PERF_ENGINE_HEAD_(open)                                                                   \
-    PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_
-
-PERF_ENGINE_FN_(perf_bench_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_(perf_bench_open_), perf_bench_close_, PERF_NULL_, PERF_NULL_,
-        perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
-        PERF_NULL_, PERF_NULL_};
-
-    PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
-    return &table;
-}
-
-PERF_ENGINE_FN_(perf_race_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_(perf_race_open_), PERF_NULL_, perf_ab_close_, perf_race_close_,
-        PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_, perf_race_accuracy_, perf_race_title_};
-
-    PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
-    return &table;
-}
+PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
+                   perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
+                   PERF_NULL_, PERF_NULL_)
+PERF_RACE_ENGINE_(perf_race_open_, perf_loop_slice_, PERF_NULL_, perf_ab_close_, perf_race_close_,
+                  PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_, perf_race_accuracy_,
+                  perf_race_title_)
 #endif
 
 PERF_END_DECLS
@@ -26403,7 +26368,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
-    if (s)
+    if (PERF_LOOP_KIND_(s))
         loop = s->loop;                         /* its note, its counters                         */
     perf_put_(&out, name);
     loop.result = result;
@@ -26448,19 +26413,12 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 /* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-    const perf_loop_state_ *s = perf_bench_state_(&b);
+    const perf_loop_state_ *s = b.state;
 
-    if (s && PERF_ACQ_(&s->loop.done))
+    if (PERF_LOOP_KIND_(s) && PERF_ACQ_(&s->loop.done))
         return s->result;
     b.left = -1;                                /* the body has counted in a copy                 */
     return perf_bench_end(&b);
-}
-
-/* Loops of a later round are the same ones once more, not others of the same name. */
-PERF_COLD_FN_ void perf_main_round_(const perf_main_ *m, perf_loop_state_ *s)
-{
-    if (s)
-        s->loop.round = m->round;
 }
 
 /* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
@@ -26479,7 +26437,8 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         return result;
     }
     bench = perf_bench_begin(name, &m->opts);
-    perf_main_round_(m, perf_bench_state_(&bench));
+    if (PERF_LOOP_KIND_(bench.state))
+        bench.state->loop.round = m->round;
     if (m->counters) {
         counters = perf_main_counters_();
         (void)perf_counters_loop(&counters, &bench);
@@ -26487,7 +26446,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     c->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
     perf_counters_close(&counters);
-    perf_main_row_(m, name, &result, perf_bench_state_(&bench));
+    perf_main_row_(m, name, &result, bench.state);
     return result;
 }
 
@@ -26683,48 +26642,45 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
         sum->first_ns = hand->result.first_ns;
 }
 
-/* The first failure of a thread, with its note; PERF_OK: there is none.  *slices: of all. */
+/* The first failure of a thread, with its loop; PERF_OK: there is none.  *slices: of all. */
 PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *h, size_t threads, size_t *slices,
-                                            const char **note)
+                                            perf_loop_state_ **failed)
 {
     perf_status status = PERF_OK;
     size_t      i;
 
     *slices = 0;
-    *note = PERF_NULL_;
     for (i = 0; i < threads; i++) {
         if (h[i].state)
             *slices += h[i].state->arm->count;
         if (h[i].result.status == PERF_OK || status != PERF_OK)
             continue;
         status = h[i].result.status;
-        if (h[i].state)
-            *note = h[i].state->loop.note;
+        *failed = h[i].state;
     }
     return status;
 }
 
-/* All slices of all threads as one result, which the report and the files then have as well. */
+/* All slices of all threads as one result, which the report and the files then have as well.
+ * *merged: its loop, or the one that failed.                                                     */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads,
                                            perf_loop_state_ **merged)
 {
     perf_result       sum = h[0].result;
     perf_loop_state_ *all;
-    const char       *note;
     size_t            i, slices;
 
-    sum.status = perf_crew_status_(h, threads, &slices, &note);
+    sum.status = perf_crew_status_(h, threads, &slices, merged);
     memset(&sum.time, 0, sizeof sum.time);
     memset(&sum.cpu, 0, sizeof sum.cpu);
     sum.decides = PERF_DECIDES_WALL;
     sum.iterations = 0;
     sum.first_ns = 0.0;
-    all = *merged = perf_loop_pages_(1, slices + 1, 0);
-    if (!all)
+    if (sum.status != PERF_OK)
+        return sum;
+    all = *merged = perf_loop_pages_(name, 1, 1, slices + 1, 0);
+    if (!all) {
         sum.status = PERF_ENOMEM;
-    if (sum.status != PERF_OK) {
-        if (all)
-            all->loop.note = note;
         return sum;
     }
     for (i = 0; i < threads; i++)
@@ -26735,7 +26691,6 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     all->loop.threads = PERF_CAST_(int, threads);
     all->loop.round = h[0].crew->round;
     all->result = sum;
-    perf_loop_add_(&all->loop, 1, name);
     perf_loop_done_(all, &all->result);
     return sum;
 }
@@ -26758,9 +26713,10 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-    h->state = perf_bench_state_(&b);
-    if (h->state)
+    if (PERF_LOOP_KIND_(b.state)) {
+        h->state = b.state;
         h->state->loop.round = crew->round;
+    }
     crew->c->run(b, h->number, crew->threads, PERF_NULL_);
     h->result = perf_main_end_(b);
     return PERF_NULL_;
@@ -26814,7 +26770,7 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads, &s);
-        if (s && m->counters && !s->loop.note)
+        if (s && r.status == PERF_OK && m->counters)
             s->loop.note = "not counted: several threads run it";
         perf_main_row_(m, name, &r, s);
         if (r.time.count) {
@@ -36626,7 +36582,7 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 /* A device's loop in that state, behind which there is room for twice so many samples of each arm:
  * a throttled one may be taken again.  They stay until the program ends, so perf_reset() does not
  * get the pages.  state NULL: no memory.                                                         */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, size_t samples,
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
                                                   const perf_gpu_bench_opts *o,
                                                   perf_loop_state_ *state, perf_loop_state_ *host)
 {
@@ -36660,8 +36616,6 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     state->opts.bytes = o->bytes;
     state->opts.items = o->items;
     state->left_to_warm = PERF_GPU_DISCARDED_;
-    if (!host && !o->profile)
-        perf_loop_add_(&state->loop, state->variants, name);
     return s;
 }
 
@@ -36696,7 +36650,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 {
     perf_gpu_bench_opts o = PERF_ZERO;
     const perf_bench   *b;
-    perf_loop_state_   *host = PERF_NULL_;
+    perf_loop_state_   *state, *host = PERF_NULL_;
     perf_gpu_loop_     *s;
     size_t              room = PERF_GPU_MOST_SAMPLES_, own;
 
@@ -36705,8 +36659,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     b = o.in_place_of;
     if (b)
         name = PERF_NULL_;
-    if (b)
-        host = perf_bench_state_(b);
+    if (b && PERF_LOOP_KIND_(b->state) == 1)
+        host = b->state;
     if (host) {
         if (!(o.bytes > 0.0))
             o.bytes = host->opts.bytes;
@@ -36721,7 +36675,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     if (o.samples)
         room = PERF_CAST_(size_t, o.samples);
     own = PERF_GPU_OWN_(1) + 2 * room * sizeof(perf_gpu_sample);
-    s = perf_gpu_loop_open_(name, stream, room, &o, perf_loop_pages_(1, room, own), host);
+    state = perf_loop_pages_(name, !host && !o.profile, 1, room, own);
+    s = perf_gpu_loop_open_(stream, room, &o, state, host);
     if (s)
         perf_gpu_ask_(s);
     return s;
@@ -36739,11 +36694,12 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
         o = *opts;
     o.device = perf_gpu_bench_resolve_(&o.device);
     ask = perf_gpu_ab_ask_(&o);
-    state = perf_race_pages_(name, &ask, PERF_GPU_OWN_(2), 4 * sizeof(perf_gpu_sample));
+    state = perf_race_pages_(name, o.device.profile ? 0 : 2, &ask, PERF_GPU_OWN_(2),
+                             4 * sizeof(perf_gpu_sample));
     if (!state)
         return PERF_NULL_;
-    s = perf_gpu_loop_open_(name, stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device,
-                            state, PERF_NULL_);
+    s = perf_gpu_loop_open_(stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device, state,
+                            PERF_NULL_);
     if (state->status == PERF_OK)
         perf_gpu_ask_(s);
     return s;
