@@ -1546,22 +1546,26 @@ PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
     return perf_race_differ_(s, a, b, PERF_TRIFLE_LEAST_);
 }
 
-/* The intervals of all log ratios, widened by the resolution of the clock. */
-PERF_COLD_FN_ void perf_race_keep_(perf_loop_state_ *s)
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i)
 {
-    double c;
-    size_t k;
-    int    i, by = perf_loop_by_(s);
+    const double      level = s->arm[i].seq[perf_loop_by_(s)].level;
+    perf_compare_opts o = s->ask.accept;
 
-    for (i = 1; i < s->variants; i++) {
-        c = s->ask.accept.confidence;
-        if (s->variants > 2 || s->ask.accept.rules > 1)
-            c = 1.0 - 2.0 / s->arm[i].seq[by].level;
-        k = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-        s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_race_tick_(s, i, 0));
-    }
-    s->kept_at = s->arm[0].count;
-    s->kept_by = by;
+    if ((s->variants > 2 || o.rules > 1) && s->typical && level > 0.0)
+        o.confidence = 1.0 - 2.0 / level;
+    return o;
+}
+
+/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
+                                            const perf_compare_opts *o)
+{
+    const size_t logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
+    perf_seq     bets = s->arm[i].seq[perf_loop_by_(s)];
+
+    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
+    return perf_pairs_judge_(&bets, s->logs, logs, n, o);
 }
 
 /* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
@@ -1787,7 +1791,7 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *s, double lead_ns)
         s->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_).at);
     for (i = 0; i < s->variants; i++)
         s->arm[i].count = s->arm[i].owed_count = 0;
-    s->kept_at = s->longer_count = 0;
+    s->looked_at = s->longer_count = 0;
     s->few_longer = 0;
     s->round_least_ns = 0.0;
     s->look_at = 32;
@@ -1850,12 +1854,16 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 /* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
 {
-    int i, open = 0, by = perf_loop_by_(s);
+    const perf_guard  none = PERF_ZERO;
+    perf_compare_opts o;
+    int               i, open = 0, by = perf_loop_by_(s);
 
-    perf_race_keep_(s);
-    for (i = 1; i < s->variants; i++)
-        open |= s->arm[i].seq[by].decision !=
-                perf_rule_answer_(&s->ask.accept.rule, s->arm[i].kept);
+    s->looked_at = s->arm[0].count;
+    for (i = 1; i < s->variants; i++) {
+        o = perf_race_asked_(s, i);
+        o.guard = none;
+        open |= s->arm[i].seq[by].decision != perf_race_judge_(s, i, s->looked_at, &o).decision;
+    }
     return open;
 }
 
@@ -1882,7 +1890,7 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
     const int    decided = s->typical && !perf_race_still_open_(s);
     const double took = perf_race_took_(s, now);
     const int    late = took > 0.5e9 * s->opts.max_seconds;
-    const int    again = n >= s->kept_at + s->kept_at / 8 ||
+    const int    again = n >= s->looked_at + s->looked_at / 8 ||
                       (late && s->few_longer && !s->lenient);   /* they had their time            */
     const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) && again &&
                      took >= s->ask.min_seconds * 1e9;
@@ -1961,13 +1969,49 @@ PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
     s->order[0] = PERF_CAST_(unsigned char, variant);
 }
 
+/* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
+ * its medians, if their ratio is off by more than a factor of two.                               */
+PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
+{
+    const perf_loop_arm_ *a = &s->arm[0], *b = &s->arm[i];
+    double                ratio, cpu = v->ratio.estimate;
+
+    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
+        return 0;
+    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
+        return 1;
+    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
+    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
+           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+}
+
+/* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
+PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n)
+{
+    perf_compare_opts o = perf_race_asked_(s, i);
+    perf_verdict      v;
+
+    if (s->seen.compared)
+        o.guard.seen = s->seen;
+    if (n && !s->typical)
+        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
+    else
+        v = perf_race_judge_(s, i, n, &o);
+    if (s->timer.clocks > 1)
+        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
+    if (s->typical && perf_race_wall_objects_(s, i, &v))
+        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
+                              "wait for others who work for it?");
+    return v;
+}
+
 /* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
 PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
 {
     const perf_metric m = s->ask.accept.rule.metric;
     const int         on_count = m >= PERF_METRIC_INSTRUCTIONS;
 
-    if (perf_verdict_start_(&s->ask.accept).status != PERF_OK || !in_range ||
+    if (perf_race_decide_(s, 1, 0).status != PERF_OK || !in_range ||
         (s->loop.kind > 2 && !s->typical && !on_count))
         (void)perf_loop_stop_(s, PERF_EINVAL);
     else if (!s->refused && (m >= PERF_METRIC_MEMORY || s->ask.also.metric)) {
@@ -2027,55 +2071,6 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
     perf_race_ask_(s, name, &o, k == variants);
     return perf_loop_new_(s);
-}
-
-/* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
- * its medians, if their ratio is off by more than a factor of two.                               */
-PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
-{
-    const perf_loop_arm_ *a = &s->arm[0], *b = &s->arm[i];
-    double                ratio, cpu = v->ratio.estimate;
-
-    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
-        return 0;
-    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
-        return 1;
-    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
-    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
-           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
-}
-
-/* The verdict on variant i. */
-PERF_COLD_FN_ perf_verdict perf_race_decide_(perf_loop_state_ *s, int i, size_t n)
-{
-    perf_compare_opts o = s->ask.accept;
-    perf_verdict      v;
-    perf_seq          bets;
-    size_t            logs;
-    perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
-
-    if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
-        o.confidence = 1.0 - 2.0 / q->level;
-    if (s->seen.compared)
-        o.guard.seen = s->seen;
-    v = perf_verdict_start_(&o);
-    if (n && v.status == PERF_OK && !s->typical)
-        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
-    if (s->timer.clocks > 1)
-        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
-    if (!n || v.status != PERF_OK || !s->typical)
-        return v;
-    if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
-        perf_race_keep_(s);
-    v.pairs = n;
-    bets = *q;
-    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
-    logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-    perf_pairs_judge_(&v, &bets, s->arm[i].kept, s->logs, logs, &o);
-    if (perf_race_wall_objects_(s, i, &v))
-        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
-                              "wait for others who work for it?");
-    return v;
 }
 
 PERF_COLD_FN_ const char *perf_objection_text_(int objection)

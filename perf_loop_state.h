@@ -102,7 +102,6 @@ typedef struct perf_loop_arm_ {
     double        pending[2];           /* ns, cpu: of the round under way                        */
                                         /* against variant 0, of the other variants:              */
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
     uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
     uint64_t      lead_runs;
     double        led_ns, after_ns;     /* an iteration of it, and of the slice after it          */
@@ -168,7 +167,8 @@ typedef struct perf_loop_state_ {
     unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
     double          *when;              /* [rounds] ns in slices until its end                    */
     size_t           look_at;           /* rounds at which to look at the answer again            */
-    size_t           kept_at, leads_left;       /* leads_left: slices before the counted one      */
+    size_t           looked_at;         /* rounds when it was last looked at in full              */
+    size_t           leads_left;        /* slices before the counted one                          */
     size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
     double           lead_ns;           /* the lead that each slice has; 0: none                  */
     double           round_lead_ns;     /* of this round                                          */
@@ -182,7 +182,6 @@ typedef struct perf_loop_state_ {
     int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
-    int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              last;              /* the arm that ran                                       */
     const char      *refused;           /* the option that cannot be meant, or NULL               */

@@ -108,10 +108,10 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
- *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
+ *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
- *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
+ *   perf_rule_room_        how far a ratio is from another answer
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
@@ -1364,24 +1364,32 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     perf_verdict_guard_(v, &o->guard);
 }
 
-/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
-PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
-                                     double *logs, size_t n, const perf_compare_opts *o)
+/* What the bets decided, with the interval of the log ratios, which come in the order of time and
+ * are sorted; pairs: with those that have none.                                                  */
+PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
+                                             size_t pairs, const perf_compare_opts *o)
 {
-    int by_median;
+    perf_verdict  v = perf_verdict_start_(o);
+    perf_interval log_ratio;
+    int           by_median;
 
-    v->excluded = bets->excluded;
-    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    if (v.status != PERF_OK || !pairs)
+        return v;
+    v.pairs = pairs;
+    v.excluded = bets->excluded;
+    log_ratio = perf_widen_(perf_seq_interval(logs, n, o->confidence), bets->tick);
+    perf_verdict_finish_(&v, log_ratio, PERF_CAST_(double, pairs), o);
     perf_sort_values_(logs, n);
     if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        v->warnings |= PERF_WARN_SHAPE;
-    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
-    if (by_median && v->decision == PERF_ACCEPT)
-        v->reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && v->decision == PERF_REJECT)
-        v->reason = "the median of the pairs' ratios misses the threshold";
-    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
+        v.warnings |= PERF_WARN_SHAPE;
+    by_median = (v.warnings & PERF_WARN_SHAPE) && !(v.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && v.decision == PERF_ACCEPT)
+        v.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && v.decision == PERF_REJECT)
+        v.reason = "the median of the pairs' ratios misses the threshold";
+    if (v.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&v, "the pairs disagree: the interval clears it, too few of them do");
+    return v;
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */

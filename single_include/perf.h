@@ -7318,10 +7318,10 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
- *   perf_pairs_judge_      a verdict from pairs, their bets and the interval of their log ratios
+ *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
  *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
- *   perf_rule_room_, perf_rule_answer_  how far a ratio is from another answer; that of an interval
+ *   perf_rule_room_        how far a ratio is from another answer
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
@@ -8574,24 +8574,32 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     perf_verdict_guard_(v, &o->guard);
 }
 
-/* What the bets decided, with the interval `kept` that goes with them; sorts the n log ratios. */
-PERF_COLD_FN_ void perf_pairs_judge_(perf_verdict *v, const perf_seq *bets, perf_interval kept,
-                                     double *logs, size_t n, const perf_compare_opts *o)
+/* What the bets decided, with the interval of the log ratios, which come in the order of time and
+ * are sorted; pairs: with those that have none.                                                  */
+PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
+                                             size_t pairs, const perf_compare_opts *o)
 {
-    int by_median;
+    perf_verdict  v = perf_verdict_start_(o);
+    perf_interval log_ratio;
+    int           by_median;
 
-    v->excluded = bets->excluded;
-    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    if (v.status != PERF_OK || !pairs)
+        return v;
+    v.pairs = pairs;
+    v.excluded = bets->excluded;
+    log_ratio = perf_widen_(perf_seq_interval(logs, n, o->confidence), bets->tick);
+    perf_verdict_finish_(&v, log_ratio, PERF_CAST_(double, pairs), o);
     perf_sort_values_(logs, n);
     if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        v->warnings |= PERF_WARN_SHAPE;
-    by_median = (v->warnings & PERF_WARN_SHAPE) && !(v->warnings & PERF_WARN_OUTPUTS);
-    if (by_median && v->decision == PERF_ACCEPT)
-        v->reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && v->decision == PERF_REJECT)
-        v->reason = "the median of the pairs' ratios misses the threshold";
-    if (v->decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(v, "the pairs disagree: the interval clears it, too few of them do");
+        v.warnings |= PERF_WARN_SHAPE;
+    by_median = (v.warnings & PERF_WARN_SHAPE) && !(v.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && v.decision == PERF_ACCEPT)
+        v.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && v.decision == PERF_REJECT)
+        v.reason = "the median of the pairs' ratios misses the threshold";
+    if (v.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&v, "the pairs disagree: the interval clears it, too few of them do");
+    return v;
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
@@ -9501,7 +9509,6 @@ typedef struct perf_loop_arm_ {
     double        pending[2];           /* ns, cpu: of the round under way                        */
                                         /* against variant 0, of the other variants:              */
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
     uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
     uint64_t      lead_runs;
     double        led_ns, after_ns;     /* an iteration of it, and of the slice after it          */
@@ -9567,7 +9574,8 @@ typedef struct perf_loop_state_ {
     unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
     double          *when;              /* [rounds] ns in slices until its end                    */
     size_t           look_at;           /* rounds at which to look at the answer again            */
-    size_t           kept_at, leads_left;       /* leads_left: slices before the counted one      */
+    size_t           looked_at;         /* rounds when it was last looked at in full              */
+    size_t           leads_left;        /* slices before the counted one                          */
     size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
     double           lead_ns;           /* the lead that each slice has; 0: none                  */
     double           round_lead_ns;     /* of this round                                          */
@@ -9581,7 +9589,6 @@ typedef struct perf_loop_state_ {
     int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
     int              few_longer;        /* 1: an answer waits for more of them                    */
     int              control_rounds, restarts;
-    int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              last;              /* the arm that ran                                       */
     const char      *refused;           /* the option that cannot be meant, or NULL               */
@@ -17431,22 +17438,26 @@ PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
     return perf_race_differ_(s, a, b, PERF_TRIFLE_LEAST_);
 }
 
-/* The intervals of all log ratios, widened by the resolution of the clock. */
-PERF_COLD_FN_ void perf_race_keep_(perf_loop_state_ *s)
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i)
 {
-    double c;
-    size_t k;
-    int    i, by = perf_loop_by_(s);
+    const double      level = s->arm[i].seq[perf_loop_by_(s)].level;
+    perf_compare_opts o = s->ask.accept;
 
-    for (i = 1; i < s->variants; i++) {
-        c = s->ask.accept.confidence;
-        if (s->variants > 2 || s->ask.accept.rules > 1)
-            c = 1.0 - 2.0 / s->arm[i].seq[by].level;
-        k = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-        s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_race_tick_(s, i, 0));
-    }
-    s->kept_at = s->arm[0].count;
-    s->kept_by = by;
+    if ((s->variants > 2 || o.rules > 1) && s->typical && level > 0.0)
+        o.confidence = 1.0 - 2.0 / level;
+    return o;
+}
+
+/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
+                                            const perf_compare_opts *o)
+{
+    const size_t logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
+    perf_seq     bets = s->arm[i].seq[perf_loop_by_(s)];
+
+    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
+    return perf_pairs_judge_(&bets, s->logs, logs, n, o);
 }
 
 /* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
@@ -17672,7 +17683,7 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *s, double lead_ns)
         s->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_).at);
     for (i = 0; i < s->variants; i++)
         s->arm[i].count = s->arm[i].owed_count = 0;
-    s->kept_at = s->longer_count = 0;
+    s->looked_at = s->longer_count = 0;
     s->few_longer = 0;
     s->round_least_ns = 0.0;
     s->look_at = 32;
@@ -17735,12 +17746,16 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
 /* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
 {
-    int i, open = 0, by = perf_loop_by_(s);
+    const perf_guard  none = PERF_ZERO;
+    perf_compare_opts o;
+    int               i, open = 0, by = perf_loop_by_(s);
 
-    perf_race_keep_(s);
-    for (i = 1; i < s->variants; i++)
-        open |= s->arm[i].seq[by].decision !=
-                perf_rule_answer_(&s->ask.accept.rule, s->arm[i].kept);
+    s->looked_at = s->arm[0].count;
+    for (i = 1; i < s->variants; i++) {
+        o = perf_race_asked_(s, i);
+        o.guard = none;
+        open |= s->arm[i].seq[by].decision != perf_race_judge_(s, i, s->looked_at, &o).decision;
+    }
     return open;
 }
 
@@ -17767,7 +17782,7 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
     const int    decided = s->typical && !perf_race_still_open_(s);
     const double took = perf_race_took_(s, now);
     const int    late = took > 0.5e9 * s->opts.max_seconds;
-    const int    again = n >= s->kept_at + s->kept_at / 8 ||
+    const int    again = n >= s->looked_at + s->looked_at / 8 ||
                       (late && s->few_longer && !s->lenient);   /* they had their time            */
     const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) && again &&
                      took >= s->ask.min_seconds * 1e9;
@@ -17846,13 +17861,49 @@ PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
     s->order[0] = PERF_CAST_(unsigned char, variant);
 }
 
+/* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
+ * its medians, if their ratio is off by more than a factor of two.                               */
+PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
+{
+    const perf_loop_arm_ *a = &s->arm[0], *b = &s->arm[i];
+    double                ratio, cpu = v->ratio.estimate;
+
+    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
+        return 0;
+    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
+        return 1;
+    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
+    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
+           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+}
+
+/* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
+PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n)
+{
+    perf_compare_opts o = perf_race_asked_(s, i);
+    perf_verdict      v;
+
+    if (s->seen.compared)
+        o.guard.seen = s->seen;
+    if (n && !s->typical)
+        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
+    else
+        v = perf_race_judge_(s, i, n, &o);
+    if (s->timer.clocks > 1)
+        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
+    if (s->typical && perf_race_wall_objects_(s, i, &v))
+        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
+                              "wait for others who work for it?");
+    return v;
+}
+
 /* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
 PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
 {
     const perf_metric m = s->ask.accept.rule.metric;
     const int         on_count = m >= PERF_METRIC_INSTRUCTIONS;
 
-    if (perf_verdict_start_(&s->ask.accept).status != PERF_OK || !in_range ||
+    if (perf_race_decide_(s, 1, 0).status != PERF_OK || !in_range ||
         (s->loop.kind > 2 && !s->typical && !on_count))
         (void)perf_loop_stop_(s, PERF_EINVAL);
     else if (!s->refused && (m >= PERF_METRIC_MEMORY || s->ask.also.metric)) {
@@ -17912,55 +17963,6 @@ PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int varia
     perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
     perf_race_ask_(s, name, &o, k == variants);
     return perf_loop_new_(s);
-}
-
-/* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
- * its medians, if their ratio is off by more than a factor of two.                               */
-PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
-{
-    const perf_loop_arm_ *a = &s->arm[0], *b = &s->arm[i];
-    double                ratio, cpu = v->ratio.estimate;
-
-    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
-        return 0;
-    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
-        return 1;
-    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
-    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
-           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
-}
-
-/* The verdict on variant i. */
-PERF_COLD_FN_ perf_verdict perf_race_decide_(perf_loop_state_ *s, int i, size_t n)
-{
-    perf_compare_opts o = s->ask.accept;
-    perf_verdict      v;
-    perf_seq          bets;
-    size_t            logs;
-    perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
-
-    if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
-        o.confidence = 1.0 - 2.0 / q->level;
-    if (s->seen.compared)
-        o.guard.seen = s->seen;
-    v = perf_verdict_start_(&o);
-    if (n && v.status == PERF_OK && !s->typical)
-        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
-    if (s->timer.clocks > 1)
-        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
-    if (!n || v.status != PERF_OK || !s->typical)
-        return v;
-    if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
-        perf_race_keep_(s);
-    v.pairs = n;
-    bets = *q;
-    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
-    logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-    perf_pairs_judge_(&v, &bets, s->arm[i].kept, s->logs, logs, &o);
-    if (perf_race_wall_objects_(s, i, &v))
-        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
-                              "wait for others who work for it?");
-    return v;
 }
 
 PERF_COLD_FN_ const char *perf_objection_text_(int objection)
