@@ -41,9 +41,7 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *j, perf_out_ *o, const perf_even
 {
     perf_seen_ seen;
 
-    for (; at && o->len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
-        if (!perf_remark_read_(&e->event[at], e->count - at, &seen))
-            break;
+    while (e && o->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(e, &at, &seen)) {
         perf_put_(o, some++ ? "," : ",\"args\":{");
         perf_put_json_(o, PERF_ACQ_(&j->registry->names)[seen.name]->site.name);
         perf_put_char_(o, ':');
@@ -129,21 +127,20 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *j, const perf_zone_ *z, const per
     }
 }
 
-/* A scope; value: the index of its first number or text, 0: none. */
 PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                   uint32_t value, const perf_out_ *where)
+                                   const perf_out_ *where)
 {
     perf_file_    *f = &j->file;
     const char    *prefix = j->prefix + PERF_CAST_(size_t, z->name) * PERF_PREFIX_;
     const uint64_t start = perf_epoch_ns_(&j->epoch, z->start);
     const uint64_t end = perf_epoch_ns_(&j->epoch, z->start + z->length);
 
-    if (z->name < j->names && *prefix && !value) {
+    if (z->name < j->names && *prefix && !z->value) {
         PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
         f->p += PERF_CAST_(unsigned char, *prefix);
     } else {
         f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z->name]->site, e,
-                                value);
+                                z->value);
     }
     f->p = perf_digits_us_(f->p, start);
     PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
@@ -155,17 +152,14 @@ PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const per
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
  * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
  * functions call it, and would use slow divisions to save space.                                 */
-PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
 {
-    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_  *f = &j->file;
-    perf_events_ copy = *events, *e = &copy;
-    char         where[PERF_WHERE_];
-    perf_out_    w = perf_out_open_(where, sizeof where);
-    perf_zone_   z;
-    uint64_t     i = 0, at;
-    uint32_t     value, *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
-                            PERF_CAST_(size_t, e->count) * sizeof *room + 1));
+    perf_json_ *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_ *f = &j->file;
+    char        where[PERF_WHERE_];
+    perf_out_   w = perf_out_open_(where, sizeof where);
+    perf_zone_  z;
+    uint64_t    i = 0;
 
     perf_put_(&w, ",\"pid\":");
     perf_put_u64_(&w, PERF_GET_(&j->registry->process));
@@ -180,21 +174,18 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         perf_put_(&o, where);
         perf_file_wrote_(f, &o);
     }
-    perf_events_values_(e, j->registry, room);
-    for (at = 0; i < e->count; at = i) {
-        value = e->value ? e->value[at] : 0;
-        if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
+    while (i < e->count) {
+        if (!perf_zone_at_(e, &i, j->registry, &z) || (z.value && z.kind == PERF_KIND_INSTANT_))
             continue;
         if (f->p > f->limit)
             perf_file_flush_(f);
-        if (PERF_KIND_SLICE_(z.kind))
-            perf_json_slice_(j, &z, e, value, &w);
+        if (z.slice)
+            perf_json_slice_(j, &z, e, &w);
         else if (z.kind == PERF_KIND_ASYNC_)
             perf_json_span_(j, &z, e, where);
         else
             perf_json_point_(j, &z, e, where);
     }
-    PERF_FREE(room);
 }
 
 /* Records of scopes up to their time, for all names that are short enough. */

@@ -614,39 +614,8 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
     }
     return 0;
 }
-
-/* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
-PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
-{
-    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
-    size_t head = 0, tail = 0;
-
-    if (shorter > letters)
-        shorter = letters;
-    while (head < shorter && name[head] == word[head])
-        head++;
-    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
-        tail++;
-    return length - head - tail <= 2 && letters - head - tail <= 2;
-}
-
-/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
-PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
-{
-    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
-    size_t                   i, length;
-
-    while ((length = perf_env_unknown_(at, name)) != 0)
-        for (i = 0; i < 2; i++) {
-            *meant = asks[i];
-            if (perf_env_resembles_(*name, length, *meant))
-                return length;
-        }
-    return 0;
-}
 #else
 #define perf_env_unknown_(at, name)     PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
-#define perf_env_slip_(at, name, meant) (PERF_CAST_(void, meant), perf_env_unknown_(at, name))
 #endif
 
 /* Names what is set and read by nobody: a slip of the pen? */
@@ -802,14 +771,6 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
 
 /* ---- the tree ---- */
 
-/* How far a node is moved to the right; its name has at least 12 columns. */
-PERF_FN int perf_tree_indent_(const perf_node_ *node, int room)
-{
-    const int indent = PERF_CAST_(int, 2 * node->depth - 2);
-
-    return indent < room - 12 ? indent : room - 12;
-}
-
 PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, double share, int width)
 {
     perf_put_fixed_in_(o, share * 100, 1, width - 2);
@@ -824,8 +785,10 @@ PERF_COLD_FN_ void perf_put_node_(perf_out_ *o, const perf_snapshot_ *s, const p
     const double total = PERF_CAST_(double, node->total);
     const int    unlimited = 40 + 2 * 128, before = narrow ? 42 : 55;   /* columns of numbers     */
     const int    room = o->width ? o->width - before : unlimited;
-    const int    indent = perf_tree_indent_(node, room);
+    int          indent = PERF_CAST_(int, 2 * node->depth - 2);
 
+    if (indent > room - 12)                     /* its name has 12 columns                        */
+        indent = room - 12;
     perf_put_part_(o, total / all, 8);
     if (!narrow)
         perf_put_part_(o, total / around, 12);
@@ -1192,6 +1155,35 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
         r->trace_inode = perf_file_inode_(trace);
 }
 
+/* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
+PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
+{
+    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
+    size_t head = 0, tail = 0;
+
+    if (shorter > letters)
+        shorter = letters;
+    while (head < shorter && name[head] == word[head])
+        head++;
+    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
+        tail++;
+    return length - head - tail <= 2 && letters - head - tail <= 2;
+}
+
+/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
+{
+    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
+    size_t                   i, length;
+
+    while ((length = perf_env_unknown_(at, name)) != 0)
+        for (i = 0; i < 2; i++) {
+            *meant = asks[i];
+            if (perf_env_resembles_(*name, length, *meant))
+                return length;
+        }
+    return 0;
+}
 /* A misspelt variable asks for no report: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {

@@ -151,7 +151,6 @@ enum {                          /* what a mark is                               
     PERF_KIND_COPY_             /* within                                                         */
 };
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
-#define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 
 /* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
  * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */

@@ -147,7 +147,6 @@ typedef struct perf_pf_ {
     uint64_t        process;
     int             no_memory, mapped;          /* mapped: the room for edges and names is fixed  */
     perf_edge_     *room;                       /* 3 edges an event                               */
-    uint32_t       *value;                      /* 1 of perf_events_values_                       */
     size_t          events;                     /* it is for so many                              */
     char           *used;                       /* by name                                        */
     uint32_t        names;
@@ -293,7 +292,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     } else if (site && site->file) {
         p = perf_field_(p, 34, name);
     }
-    while (e && at && perf_remark_read_(&e->event[at], e->count - at, &m)) {
+    while (e && perf_remark_next_(e, &at, &m)) {
         inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
         p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
                               PERF_ACQ_(&w->registry->names)[m.name]->site.name));
@@ -302,9 +301,6 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
         else
             p = perf_field_double_(p, 5, perf_bits_(m.value));
         perf_pf_close_(inner, p);
-        if (!e->value)
-            break;
-        at = e->value[at];
     }
     perf_pf_close_(event, p);
     perf_pf_close_(packet, p);
@@ -337,7 +333,7 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_e
 }
 
 /* Room for a thread with n events; 0: no memory. */
-#define PERF_PF_ROOM_ (3 * sizeof(perf_edge_) + sizeof(uint32_t))
+#define PERF_PF_ROOM_ (3 * sizeof(perf_edge_))
 PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
 {
     uint32_t names = PERF_ACQ_(&w->registry->count);
@@ -345,7 +341,6 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
     if (n > w->events) {
         PERF_FREE(w->room);
         w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
-        w->value = PERF_PTR_(uint32_t *, w->room + 3 * n);
         w->events = n;
         if (!w->room)
             w->events = 0;
@@ -375,19 +370,13 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
     char       *used = w->used;
     size_t      top = 0;
-    uint64_t    i = 0, at;
-    uint32_t    value;
+    uint64_t    i = 0;
     perf_zone_  z;
 
-    for (at = 0; i < e->count; at = i) {
-        if (!perf_zone_at_(e, &i, w->registry, &z))
+    while (i < e->count) {
+        if (!perf_zone_at_(e, &i, w->registry, &z) || (z.value && z.kind == PERF_KIND_INSTANT_))
             continue;
-        value = 0;
-        if (e->value)
-            value = e->value[at];
-        if (value && z.kind == PERF_KIND_INSTANT_)
-            continue;
-        if (!PERF_KIND_SLICE_(z.kind)) {
+        if (!z.slice) {
             perf_pf_other_(w, &z, e, used[z.name]);
             used[z.name] = 1;
             continue;
@@ -399,7 +388,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
         out->ticks = z.start + z.length;
         out->name = 0;
         stack[top].ticks = z.start;
-        stack[top].value = value;
+        stack[top].value = z.value;
         stack[top].name = z.name;
         stack[top++].depth = z.depth;
         used[z.name] = 1;
@@ -485,15 +474,14 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
     return last;
 }
 
-PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
+PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
 {
-    perf_pf_    *w = PERF_CAST_(perf_pf_ *, with);
-    perf_events_ copy = *events, *e = &copy;
-    uint32_t     id, names = PERF_ACQ_(&w->registry->count);
-    uint64_t     uuid = w->process << 32 | e->number, last;
-    uint64_t     sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
-    size_t       n = PERF_CAST_(size_t, e->count);
-    perf_edge_  *edge, *end;
+    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
+    uint64_t    uuid = w->process << 32 | e->number, last;
+    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
+    size_t      n = PERF_CAST_(size_t, e->count);
+    perf_edge_ *edge, *end;
 
     if (!n)
         return;
@@ -503,7 +491,6 @@ PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
         return;
     }
     end = w->room + 3 * n;
-    perf_events_values_(e, w->registry, w->value);
     edge = perf_edges_(w, e);
     while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now->last_ns)
         perf_pf_late_(w, e, edge++);            /* scopes that were open at the write before      */
@@ -565,7 +552,8 @@ typedef struct perf_streaming_ {
     uint64_t      inode;        /* of the file                                                    */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
-    perf_event_  *event;        /* behind this struct, as are pf.room and the file's buffer       */
+    perf_event_  *event;        /* behind this struct, as are pf.room, links and file's buffer    */
+    uint32_t     *value;        /* of perf_events_: a number an event                             */
     size_t        path_length;
     char          path[4096 + 16];              /* with room for ".PID"                           */
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
@@ -650,7 +638,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
     s->ties.now = first;
     while (i-- > 0) {                           /* oldest first                                   */
         at = i;
-        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !PERF_KIND_SLICE_(z.kind))
+        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !z.slice)
             continue;
         depth = z.depth % PERF_TIES_;
         for (; top > depth; top--)
@@ -690,7 +678,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     if (f->failed)
         return 0;
     s->inode = perf_file_inode_(s->path);
-    f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
+    f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
@@ -750,8 +738,8 @@ PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
 PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
                                          uint64_t from, uint64_t head)
 {
-    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
-    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more;
+    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, s->value};
+    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more, later;
 
     if (s->pf.file.written >= PERF_STREAM_BYTES) {
         perf_stream_fail_(s, PERF_ELIMIT);
@@ -761,12 +749,9 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, 
         n = head - from;
     until = from + n;
     perf_events_read_(&e, r, t, until, n);
-    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
-    while (e.count && PERF_EVENT_PART_(e.event[0].what)) {      /* its last part is not there yet */
-        e.event++;
-        e.count--;
-        until -= sizeof(perf_event_);
-    }
+    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event that is not there  */
+    until -= later * sizeof(perf_event_);
+    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count - later);
     if (!e.count)
         return from;
     perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
@@ -874,7 +859,7 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, cons
     s->pf.events = PERF_CAST_(size_t, chunk);
     s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
     s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
-    s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
+    s->value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
     memcpy(s->path, path, s->path_length + 1);
 }
 
@@ -916,8 +901,9 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
 {
     perf_streaming_ *s;
     uint64_t         chunk = perf_stream_chunk_(r);
-    size_t           bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
-                   PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
+    const size_t     each = sizeof *s->event + PERF_PF_ROOM_ + sizeof *s->value;
+    const size_t     bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
+                         PERF_CAST_(size_t, chunk) * each;
 
     s = perf_stream_memory_(r, bytes);
     if (!s)

@@ -4145,7 +4145,6 @@ enum {                          /* what a mark is                               
     PERF_KIND_COPY_             /* within                                                         */
 };
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
-#define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 
 /* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
  * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */
@@ -13022,39 +13021,13 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- * Memory that is returned is PERF_FREE'd by the caller; perf_events_each_ takes a lock.
- *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
- *   perf_zone_, perf_zone_at_  one event, decoded; perf_seen_, perf_remark_read_  an instant
+ *   perf_events_, perf_events_each_  a copy of each ring, which takes a lock
+ *   perf_events_read_  a copy of a part of one ring, for a stream
+ *   perf_zone_, perf_zone_at_  one event, decoded
+ *   perf_seen_, perf_remark_next_  the numbers and texts of an event
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
-
-typedef struct perf_seen_ {     /* the number or the text of an instant                           */
-    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
-    double   value;
-    char     text[64];
-} perf_seen_;
-
-/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
- * read.  Returns how many entries it has; 0: there is none.                                      */
-PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
-{
-    uint32_t n = 0;
-
-    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
-        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
-        return 0;
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
-    m->name = PERF_CAST_(uint32_t, e->what >> 8);
-    m->value = perf_from_bits_(e->start);
-    do
-        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
-           (e[n].what & 0xff) == PERF_REMARK_REST_);
-    m->text[sizeof m->text - 1] = '\0';
-    return n;
-}
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 /* A thread's events as they were at one moment, newest first. */
 typedef struct perf_events_ {
@@ -13062,13 +13035,122 @@ typedef struct perf_events_ {
     uint64_t     count;
     uint64_t     thread, number;
     const char  *name;
-    const uint32_t *value;      /* of perf_events_values_; NULL: there are none                   */
-} perf_events_;
+    uint32_t    *value;         /* which remark belongs to which event, see perf_events_link_;    */
+} perf_events_;                 /* NULL: none to any                                              */
+
+PERF_FN void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                               uint64_t head, uint64_t n);
+PERF_FN void perf_events_link_(perf_events_ *e, perf_registry_ *r);
+
+/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
+PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
+                                    void *with)
+{
+    const uint64_t  each = sizeof(perf_event_) + sizeof(uint32_t);
+    perf_recorder_ *t;
+    char           *at, *end, *copy, name[sizeof t->name];
+    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
+    int             whole = 1;
+
+    if (!perf_lock_(r))
+        return 0;
+    r->reading++;                               /* a reset keeps off `retired`                    */
+    perf_unlock_(&r->lock);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
+        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
+        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
+        head = PERF_ACQ_(&t->ring_head);
+        if (t == PERF_SELF_)                    /* in a handler, which may end the program: what  */
+            head = t->ring_next;                /* it has left to the writer that it interrupts   */
+        n = head - PERF_GET_(&t->ring_lost);
+        if (n > room)
+            n = room;
+        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+            n = 0;
+        copy = PERF_NULL_;
+        if (n)
+            copy = PERF_CAST_(char *, PERF_MALLOC(PERF_CAST_(size_t, n / sizeof *e.event * each)));
+        if (copy) {
+            e.event = PERF_PTR_(perf_event_ *, copy);
+            e.value = PERF_PTR_(uint32_t *, copy + n);
+            perf_events_read_(&e, r, t, head, n);
+        }
+        perf_unlock_(&r->lock);
+        use(with, &e);
+        whole &= copy || !n;
+        PERF_FREE(copy);
+    }
+    (void)perf_lock_(r);
+    at = r->retired;
+    end = at ? at + r->retired_bytes : at;
+    perf_unlock_(&r->lock);
+    while (at != end) {
+        perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
+        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
+                            old->number, old->name, PERF_NULL_};
+        at = PERF_PTR_(char *, e.event + e.count);
+        copy = PERF_CAST_(char *, PERF_MALLOC(PERF_CAST_(size_t, e.count) * sizeof *e.value + 1));
+        e.value = PERF_PTR_(uint32_t *, copy);
+        perf_events_link_(&e, r);
+        use(with, &e);
+        PERF_FREE(copy);
+    }
+    (void)perf_lock_(r);
+    r->reading--;
+    perf_unlock_(&r->lock);
+    return whole;
+}
+
+/* Wipes in a copy of n bytes before `head` what the interrupted writer has not written yet. */
+PERF_COLD_FN_ void perf_events_hole_(perf_events_ *e, const perf_recorder_ *t, uint64_t head,
+                                     uint64_t n)
+{
+    uint64_t at = t->ring_head;
+
+    do {
+        if (at < head && head - at <= n)
+            PERF_LIBC_(memset)(&e->event[(head - at) / sizeof *e->event - 1], 0, sizeof *e->event);
+        at += sizeof *e->event;
+    } while (at < t->ring_wide && at < head);
+}
+
+/* Copies n bytes of the ring before `head`, at most all, into e->event, less what was overwritten
+ * meanwhile, and less what began after `head`: e->event then lies behind it.  e->value: room for a
+ * number for each entry.                                                                         */
+PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                                    uint64_t head, uint64_t n)
+{
+    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
+
+    for (i = 0; i < n; i += sizeof(perf_event_)) {
+        perf_event_ *from = &t->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
+        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
+        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
+    }
+    if (t == PERF_SELF_ && t->ring_head != t->ring_next)
+        perf_events_hole_(e, t, head, n);
+    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
+    if (t != PERF_SELF_ && now != head)
+        now += 9 * sizeof(perf_event_);         /* a call's stores                                */
+    if (now - head > room)
+        n = 0;
+    else if (n > room - (now - head))
+        n = room - (now - head);
+    e->count = n / sizeof(perf_event_);
+    while (e->count && PERF_EVENT_PART_(e->event[0].what)) {    /* its first part is not there yet*/
+        e->event++;
+        e->count--;
+    }
+    perf_events_link_(e, r);
+}
 
 /* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
 typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
+    int      slice;                     /* 1: it nests                                            */
+    uint32_t value;                     /* e->value of it, 0: none                                */
     uint64_t remarks;                   /* index of its number or text; *i is behind it           */
 } perf_zone_;
 
@@ -13082,9 +13164,13 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     z->start = e->event[at].start;
     z->length = what & UINT32_MAX;
     z->extra = 0;
+    z->value = 0;
     if (!z->name || z->name >= PERF_ACQ_(&r->count))
         return 0;
+    if (e->value)
+        z->value = e->value[at];
     z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
+    z->slice = z->kind < PERF_KIND_ASYNC_ || z->kind >= PERF_KIND_SYNC_;
     if (z->length == UINT32_MAX) {              /* the entry before has it                        */
         if (at + 1 >= e->count || e->event[at + 1].what)
             return 0;                           /* its first half has been overwritten            */
@@ -13106,52 +13192,17 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     return 1;
 }
 
-/* Wipes in a copy of n bytes before `head` what the interrupted writer has not written yet. */
-PERF_COLD_FN_ void perf_events_hole_(perf_events_ *e, const perf_recorder_ *t, uint64_t head,
-                                     uint64_t n)
-{
-    uint64_t at = t->ring_head;
-
-    do {
-        if (at < head && head - at <= n)
-            PERF_LIBC_(memset)(&e->event[(head - at) / sizeof *e->event - 1], 0, sizeof *e->event);
-        at += sizeof *e->event;
-    } while (at < t->ring_wide && at < head);
-}
-
-/* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
-PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
-                                    uint64_t head, uint64_t n)
-{
-    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
-
-    for (i = 0; i < n; i += sizeof(perf_event_)) {
-        perf_event_ *from = &t->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
-        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
-        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
-    }
-    if (t == PERF_SELF_ && t->ring_head != t->ring_next)
-        perf_events_hole_(e, t, head, n);
-    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
-    if (t != PERF_SELF_ && now != head)
-        now += 9 * sizeof(perf_event_);         /* a call's stores                                */
-    if (now - head > room)
-        n = 0;
-    else if (n > room - (now - head))
-        n = room - (now - head);
-    e->count = n / sizeof(perf_event_);
-}
-
 /* Links remarks (numbers and texts) to the scope that they stand in: value[scope] is its first
  * remark, value[remark] the next, 0 the end; value[instant] = 1: linked.  An instant is not linked
  * if its scope is no longer in the ring, has a newer remark of that name, or 16 already.
- * room: a number for each entry; NULL: none is linked.  Hot, or its callers would be cold.       */
+ * e->value, NULL if none is linked, has room for a number for each entry.  Hot, or its callers
+ * would be cold.                                                                                 */
 #define PERF_REMARKS_MOST_ 16u
-PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
+PERF_HOT_FN_ void perf_events_link_(perf_events_ *e, perf_registry_ *r)
 {
     uint64_t   i, at, from[256];        /* by depth: begin of the latest scope, ...               */
     uint32_t   scope[256], *first;      /* ... and its entry                                      */
-    uint32_t   other, linked;
+    uint32_t   other, linked, *room = e->value;
     perf_zone_ z;
 
     for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
@@ -13165,7 +13216,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     for (i = at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
-        if (PERF_KIND_SLICE_(z.kind)) {
+        if (z.slice) {
             from[z.depth] = z.start;
             scope[z.depth] = PERF_CAST_(uint32_t, at);
             continue;
@@ -13189,55 +13240,34 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     }
 }
 
-/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
-PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
-                                    void *with)
-{
-    perf_recorder_ *t;
-    char           *at, *end, name[sizeof t->name];
-    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
-    int             whole = 1;
+typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
+    double   value;
+    char     text[64];
+} perf_seen_;
 
-    if (!perf_lock_(r))
+/* Reads the number or text at index *at, and moves *at to the next one of that scope, 0: the end.
+ * 0: there is none.                                                                              */
+PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *m)
+{
+    const perf_event_ *e = events->event + *at;
+    uint64_t           left = events->count - *at;
+    uint32_t           n = 0;
+
+    if (!*at || !left || !e->what || !PERF_EVENT_PART_(e->what) ||
+        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
         return 0;
-    r->reading++;                               /* a reset keeps off `retired`                    */
-    perf_unlock_(&r->lock);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
-        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
-        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
-        head = PERF_ACQ_(&t->ring_head);
-        if (t == PERF_SELF_)                    /* in a handler, which may end the program: what  */
-            head = t->ring_next;                /* it has left to the writer that it interrupts   */
-        n = head - PERF_GET_(&t->ring_lost);
-        if (n > room)
-            n = room;
-        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-            n = 0;
-        if (n)
-            e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
-        if (e.event)
-            perf_events_read_(&e, r, t, head, n);
-        perf_unlock_(&r->lock);
-        use(with, &e);
-        whole &= e.event || !n;
-        PERF_FREE(e.event);
-    }
-    (void)perf_lock_(r);
-    at = r->retired;
-    end = at ? at + r->retired_bytes : at;
-    perf_unlock_(&r->lock);
-    while (at != end) {
-        perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
-        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
-                            old->number, old->name, PERF_NULL_};
-        at = PERF_PTR_(char *, e.event + e.count);
-        use(with, &e);
-    }
-    (void)perf_lock_(r);
-    r->reading--;
-    perf_unlock_(&r->lock);
-    return whole;
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
+    m->name = PERF_CAST_(uint32_t, e->what >> 8);
+    m->value = perf_from_bits_(e->start);
+    do
+        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
+           (e[n].what & 0xff) == PERF_REMARK_REST_);
+    m->text[sizeof m->text - 1] = '\0';
+    *at = events->value ? events->value[*at] : 0;
+    return 1;
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
@@ -13305,9 +13335,7 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *j, perf_out_ *o, const perf_even
 {
     perf_seen_ seen;
 
-    for (; at && o->len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
-        if (!perf_remark_read_(&e->event[at], e->count - at, &seen))
-            break;
+    while (e && o->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(e, &at, &seen)) {
         perf_put_(o, some++ ? "," : ",\"args\":{");
         perf_put_json_(o, PERF_ACQ_(&j->registry->names)[seen.name]->site.name);
         perf_put_char_(o, ':');
@@ -13393,21 +13421,20 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *j, const perf_zone_ *z, const per
     }
 }
 
-/* A scope; value: the index of its first number or text, 0: none. */
 PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                   uint32_t value, const perf_out_ *where)
+                                   const perf_out_ *where)
 {
     perf_file_    *f = &j->file;
     const char    *prefix = j->prefix + PERF_CAST_(size_t, z->name) * PERF_PREFIX_;
     const uint64_t start = perf_epoch_ns_(&j->epoch, z->start);
     const uint64_t end = perf_epoch_ns_(&j->epoch, z->start + z->length);
 
-    if (z->name < j->names && *prefix && !value) {
+    if (z->name < j->names && *prefix && !z->value) {
         PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
         f->p += PERF_CAST_(unsigned char, *prefix);
     } else {
         f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z->name]->site, e,
-                                value);
+                                z->value);
     }
     f->p = perf_digits_us_(f->p, start);
     PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
@@ -13419,17 +13446,14 @@ PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const per
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
  * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
  * functions call it, and would use slow divisions to save space.                                 */
-PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
 {
-    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_  *f = &j->file;
-    perf_events_ copy = *events, *e = &copy;
-    char         where[PERF_WHERE_];
-    perf_out_    w = perf_out_open_(where, sizeof where);
-    perf_zone_   z;
-    uint64_t     i = 0, at;
-    uint32_t     value, *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
-                            PERF_CAST_(size_t, e->count) * sizeof *room + 1));
+    perf_json_ *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_ *f = &j->file;
+    char        where[PERF_WHERE_];
+    perf_out_   w = perf_out_open_(where, sizeof where);
+    perf_zone_  z;
+    uint64_t    i = 0;
 
     perf_put_(&w, ",\"pid\":");
     perf_put_u64_(&w, PERF_GET_(&j->registry->process));
@@ -13444,21 +13468,18 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         perf_put_(&o, where);
         perf_file_wrote_(f, &o);
     }
-    perf_events_values_(e, j->registry, room);
-    for (at = 0; i < e->count; at = i) {
-        value = e->value ? e->value[at] : 0;
-        if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
+    while (i < e->count) {
+        if (!perf_zone_at_(e, &i, j->registry, &z) || (z.value && z.kind == PERF_KIND_INSTANT_))
             continue;
         if (f->p > f->limit)
             perf_file_flush_(f);
-        if (PERF_KIND_SLICE_(z.kind))
-            perf_json_slice_(j, &z, e, value, &w);
+        if (z.slice)
+            perf_json_slice_(j, &z, e, &w);
         else if (z.kind == PERF_KIND_ASYNC_)
             perf_json_span_(j, &z, e, where);
         else
             perf_json_point_(j, &z, e, where);
     }
-    PERF_FREE(room);
 }
 
 /* Records of scopes up to their time, for all names that are short enough. */
@@ -14957,39 +14978,8 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
     }
     return 0;
 }
-
-/* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
-PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
-{
-    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
-    size_t head = 0, tail = 0;
-
-    if (shorter > letters)
-        shorter = letters;
-    while (head < shorter && name[head] == word[head])
-        head++;
-    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
-        tail++;
-    return length - head - tail <= 2 && letters - head - tail <= 2;
-}
-
-/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
-PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
-{
-    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
-    size_t                   i, length;
-
-    while ((length = perf_env_unknown_(at, name)) != 0)
-        for (i = 0; i < 2; i++) {
-            *meant = asks[i];
-            if (perf_env_resembles_(*name, length, *meant))
-                return length;
-        }
-    return 0;
-}
 #else
 #define perf_env_unknown_(at, name)     PERF_CAST_(size_t, 0 * (*(at) + (*(name) != 0)))
-#define perf_env_slip_(at, name, meant) (PERF_CAST_(void, meant), perf_env_unknown_(at, name))
 #endif
 
 /* Names what is set and read by nobody: a slip of the pen? */
@@ -15145,14 +15135,6 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
 
 /* ---- the tree ---- */
 
-/* How far a node is moved to the right; its name has at least 12 columns. */
-PERF_FN int perf_tree_indent_(const perf_node_ *node, int room)
-{
-    const int indent = PERF_CAST_(int, 2 * node->depth - 2);
-
-    return indent < room - 12 ? indent : room - 12;
-}
-
 PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, double share, int width)
 {
     perf_put_fixed_in_(o, share * 100, 1, width - 2);
@@ -15167,8 +15149,10 @@ PERF_COLD_FN_ void perf_put_node_(perf_out_ *o, const perf_snapshot_ *s, const p
     const double total = PERF_CAST_(double, node->total);
     const int    unlimited = 40 + 2 * 128, before = narrow ? 42 : 55;   /* columns of numbers     */
     const int    room = o->width ? o->width - before : unlimited;
-    const int    indent = perf_tree_indent_(node, room);
+    int          indent = PERF_CAST_(int, 2 * node->depth - 2);
 
+    if (indent > room - 12)                     /* its name has 12 columns                        */
+        indent = room - 12;
     perf_put_part_(o, total / all, 8);
     if (!narrow)
         perf_put_part_(o, total / around, 12);
@@ -15535,6 +15519,35 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
         r->trace_inode = perf_file_inode_(trace);
 }
 
+/* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
+PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const char *word)
+{
+    size_t letters = PERF_LIBC_(strlen)(word), shorter = length;
+    size_t head = 0, tail = 0;
+
+    if (shorter > letters)
+        shorter = letters;
+    while (head < shorter && name[head] == word[head])
+        head++;
+    while (tail < shorter - head && name[length - 1 - tail] == word[letters - 1 - tail])
+        tail++;
+    return length - head - tail <= 2 && letters - head - tail <= 2;
+}
+
+/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
+{
+    static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
+    size_t                   i, length;
+
+    while ((length = perf_env_unknown_(at, name)) != 0)
+        for (i = 0; i < 2; i++) {
+            *meant = asks[i];
+            if (perf_env_resembles_(*name, length, *meant))
+                return length;
+        }
+    return 0;
+}
 /* A misspelt variable asks for no report: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {
@@ -28486,7 +28499,6 @@ typedef struct perf_pf_ {
     uint64_t        process;
     int             no_memory, mapped;          /* mapped: the room for edges and names is fixed  */
     perf_edge_     *room;                       /* 3 edges an event                               */
-    uint32_t       *value;                      /* 1 of perf_events_values_                       */
     size_t          events;                     /* it is for so many                              */
     char           *used;                       /* by name                                        */
     uint32_t        names;
@@ -28632,7 +28644,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     } else if (site && site->file) {
         p = perf_field_(p, 34, name);
     }
-    while (e && at && perf_remark_read_(&e->event[at], e->count - at, &m)) {
+    while (e && perf_remark_next_(e, &at, &m)) {
         inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
         p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
                               PERF_ACQ_(&w->registry->names)[m.name]->site.name));
@@ -28641,9 +28653,6 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
         else
             p = perf_field_double_(p, 5, perf_bits_(m.value));
         perf_pf_close_(inner, p);
-        if (!e->value)
-            break;
-        at = e->value[at];
     }
     perf_pf_close_(event, p);
     perf_pf_close_(packet, p);
@@ -28676,7 +28685,7 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_e
 }
 
 /* Room for a thread with n events; 0: no memory. */
-#define PERF_PF_ROOM_ (3 * sizeof(perf_edge_) + sizeof(uint32_t))
+#define PERF_PF_ROOM_ (3 * sizeof(perf_edge_))
 PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
 {
     uint32_t names = PERF_ACQ_(&w->registry->count);
@@ -28684,7 +28693,6 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
     if (n > w->events) {
         PERF_FREE(w->room);
         w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
-        w->value = PERF_PTR_(uint32_t *, w->room + 3 * n);
         w->events = n;
         if (!w->room)
             w->events = 0;
@@ -28714,19 +28722,13 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
     char       *used = w->used;
     size_t      top = 0;
-    uint64_t    i = 0, at;
-    uint32_t    value;
+    uint64_t    i = 0;
     perf_zone_  z;
 
-    for (at = 0; i < e->count; at = i) {
-        if (!perf_zone_at_(e, &i, w->registry, &z))
+    while (i < e->count) {
+        if (!perf_zone_at_(e, &i, w->registry, &z) || (z.value && z.kind == PERF_KIND_INSTANT_))
             continue;
-        value = 0;
-        if (e->value)
-            value = e->value[at];
-        if (value && z.kind == PERF_KIND_INSTANT_)
-            continue;
-        if (!PERF_KIND_SLICE_(z.kind)) {
+        if (!z.slice) {
             perf_pf_other_(w, &z, e, used[z.name]);
             used[z.name] = 1;
             continue;
@@ -28738,7 +28740,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
         out->ticks = z.start + z.length;
         out->name = 0;
         stack[top].ticks = z.start;
-        stack[top].value = value;
+        stack[top].value = z.value;
         stack[top].name = z.name;
         stack[top++].depth = z.depth;
         used[z.name] = 1;
@@ -28824,15 +28826,14 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
     return last;
 }
 
-PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
+PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
 {
-    perf_pf_    *w = PERF_CAST_(perf_pf_ *, with);
-    perf_events_ copy = *events, *e = &copy;
-    uint32_t     id, names = PERF_ACQ_(&w->registry->count);
-    uint64_t     uuid = w->process << 32 | e->number, last;
-    uint64_t     sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
-    size_t       n = PERF_CAST_(size_t, e->count);
-    perf_edge_  *edge, *end;
+    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
+    uint64_t    uuid = w->process << 32 | e->number, last;
+    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
+    size_t      n = PERF_CAST_(size_t, e->count);
+    perf_edge_ *edge, *end;
 
     if (!n)
         return;
@@ -28842,7 +28843,6 @@ PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
         return;
     }
     end = w->room + 3 * n;
-    perf_events_values_(e, w->registry, w->value);
     edge = perf_edges_(w, e);
     while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now->last_ns)
         perf_pf_late_(w, e, edge++);            /* scopes that were open at the write before      */
@@ -28904,7 +28904,8 @@ typedef struct perf_streaming_ {
     uint64_t      inode;        /* of the file                                                    */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
-    perf_event_  *event;        /* behind this struct, as are pf.room and the file's buffer       */
+    perf_event_  *event;        /* behind this struct, as are pf.room, links and file's buffer    */
+    uint32_t     *value;        /* of perf_events_: a number an event                             */
     size_t        path_length;
     char          path[4096 + 16];              /* with room for ".PID"                           */
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
@@ -28989,7 +28990,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
     s->ties.now = first;
     while (i-- > 0) {                           /* oldest first                                   */
         at = i;
-        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !PERF_KIND_SLICE_(z.kind))
+        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !z.slice)
             continue;
         depth = z.depth % PERF_TIES_;
         for (; top > depth; top--)
@@ -29029,7 +29030,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     if (f->failed)
         return 0;
     s->inode = perf_file_inode_(s->path);
-    f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
+    f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
@@ -29089,8 +29090,8 @@ PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
 PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
                                          uint64_t from, uint64_t head)
 {
-    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
-    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more;
+    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, s->value};
+    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more, later;
 
     if (s->pf.file.written >= PERF_STREAM_BYTES) {
         perf_stream_fail_(s, PERF_ELIMIT);
@@ -29100,12 +29101,9 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, 
         n = head - from;
     until = from + n;
     perf_events_read_(&e, r, t, until, n);
-    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
-    while (e.count && PERF_EVENT_PART_(e.event[0].what)) {      /* its last part is not there yet */
-        e.event++;
-        e.count--;
-        until -= sizeof(perf_event_);
-    }
+    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event that is not there  */
+    until -= later * sizeof(perf_event_);
+    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count - later);
     if (!e.count)
         return from;
     perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
@@ -29213,7 +29211,7 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, cons
     s->pf.events = PERF_CAST_(size_t, chunk);
     s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
     s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
-    s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
+    s->value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
     memcpy(s->path, path, s->path_length + 1);
 }
 
@@ -29255,8 +29253,9 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
 {
     perf_streaming_ *s;
     uint64_t         chunk = perf_stream_chunk_(r);
-    size_t           bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
-                   PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
+    const size_t     each = sizeof *s->event + PERF_PF_ROOM_ + sizeof *s->value;
+    const size_t     bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
+                         PERF_CAST_(size_t, chunk) * each;
 
     s = perf_stream_memory_(r, bytes);
     if (!s)

@@ -410,8 +410,8 @@ static void see_texts(void *with, const perf_events_ *e)
     perf_seen_ m;
 
     while (i < e->count)
-        if (perf_zone_at_(e, &i, (perf_registry_ *)with, &z) && z.remarks < e->count &&
-            perf_remark_read_(&e->event[z.remarks], e->count - z.remarks, &m)) {
+        if (perf_zone_at_(e, &i, (perf_registry_ *)with, &z) &&
+            perf_remark_next_(e, &z.remarks, &m)) {
             texts++;
             wrong += strchr(m.text, 'b') != NULL;
         }
