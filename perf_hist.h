@@ -179,10 +179,8 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_head_, perf_hist_at_, perf_hist_peek_     the head of a histogram of any form
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
  *   perf_hist_cell_                                     what a counter holds
- *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
  *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_hist_edge_                                     an end of the bucket that holds a rank
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -1006,19 +1004,6 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
         return 0;
     b->next_++;
     return 1;
-}
-
-/* An end of the bucket that holds a rank, cut to the extremes. */
-PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
-{
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         min, max, edge;
-
-    (void)perf_hist_extremes_(h, &min, &max);
-    while (perf_hist_next(h, &b) && b.below + b.count < rank)
-        continue;
-    edge = upper ? perf_lesser_(b.upper, max) : perf_greater_(b.lower, min);
-    return perf_hist_unit_(h) * PERF_CAST_(double, edge);
 }
 
 /* Middle of the integers of a bucket, as far as they are within the extremes. */

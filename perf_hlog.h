@@ -243,13 +243,13 @@ PERF_FN size_t perf_zip_shorten_(perf_zip_ *z, uint32_t total, unsigned quarters
  * codes, first those that were rounded up most.  Within 3 % of Huffman, without a sort.          */
 PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
 {
-    unsigned i, length, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
+    unsigned i, length, room = 1u << PERF_ZIP_LONGEST_;
     size_t   size = 80 + 6 * z->used;           /* some bits of a table                           */
 
     for (i = 0; i < z->used; i++) {
         uint32_t n = z->frequency[z->symbol[i]];
-        length = top - perf_top_bit_(n);
-        length += n << length < total;
+        for (length = 0; n << length < total; length++)
+            continue;
         z->bits[z->symbol[i]] = PERF_CAST_(unsigned char, length);
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
         size += n * length;
@@ -511,21 +511,25 @@ PERF_FN uint64_t perf_hlog_run_from_(const perf_hist *h, const perf_hist_shape_ 
     return UINT64_C(1) << bits;
 }
 
+/* HdrHistogram's bucket of a value: 2^bits equal ones an octave, below 2^(bits + 1) one a value. */
+PERF_FN uint64_t perf_hlog_index_(unsigned bits, uint64_t value)
+{
+    unsigned shift = 0;
+
+    while (value >> shift >> bits > 1)
+        shift++;
+    return (PERF_CAST_(uint64_t, shift) << bits) + (value >> shift);
+}
+
 /* All counts, at the midpoints of our buckets where theirs are finer. */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
     perf_hist_bucket b = PERF_ZERO;
-    uint64_t         next = 0, at, value, run = perf_hlog_run_from_(h, &s, bits);
+    uint64_t         next = 0, at, run = perf_hlog_run_from_(h, &s, bits);
 
-    to.bits = bits;
-    to.compact = 1;
-    to.first = 0;
     while (perf_hist_next(h, &b)) {
-        value = perf_hlog_value_(&s, &b);
-        at = 0;
-        if (value)
-            at = perf_hist_index_(&to, value);
+        at = perf_hlog_index_(bits, perf_hlog_value_(&s, &b));
         perf_hlog_put_(z, &next, at, b.count);
         if (at >= run && b.lower >= s.lowest) {
             perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
@@ -1056,7 +1060,7 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int bytes)
 typedef struct perf_hlog_target_ {
     perf_hist       *into;          /* NULL: only check                                           */
     perf_hist_shape_ shape;         /* of into                                                    */
-    perf_hist_shape_ from;          /* the line's: its bits                                       */
+    unsigned         bits;          /* the line's: 2^bits buckets an octave                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
     int              minus;
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
@@ -1065,13 +1069,17 @@ typedef struct perf_hlog_target_ {
     uint64_t         length;        /* how many counts the line can have                          */
 } perf_hlog_target_;
 
-/* The first value of a bucket of the line; *width becomes the number of integers in it. */
+/* The first value of a bucket of the line (see perf_hlog_index_); *width becomes the number of
+ * integers in it.                                                                                */
 PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, uint64_t *width)
 {
-    uint64_t lower = perf_hist_lower_(&t->from, PERF_CAST_(size_t, index), width);
+    unsigned shift = 0;
 
-    *width <<= t->unit;
-    return lower << t->unit;
+    if (index >> t->bits > 1)
+        shift = PERF_CAST_(unsigned, index >> t->bits) - 1;
+    index -= PERF_CAST_(uint64_t, shift) << t->bits;
+    *width = UINT64_C(1) << (shift + t->unit);
+    return index << (shift + t->unit);
 }
 
 /* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first one for
@@ -1229,17 +1237,18 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *s, perf_hlog_target_ *t, perf_hlo
     if (s->in.bad || !sound)
         return 0;
     iv->digits = PERF_CAST_(int, digits);
-    t->from.bits = bits_of_digits[digits];
-    t->from.compact = 1;
-    t->unit = perf_top_bit_(lowest);
-    if (t->unit + t->from.bits > 60)
+    t->bits = bits_of_digits[digits];
+    for (t->unit = 0; lowest >> t->unit > 1; t->unit++)
+        continue;
+    if (t->unit + t->bits > 60)
         return 0;
-    octaves = perf_top_bit_(highest) - t->unit + 1;         /* at least 2                         */
-    if (octaves > t->from.bits + 1)
-        t->length = UINT64_C(1) + octaves - t->from.bits;
+    for (octaves = 1; highest >> t->unit >> octaves; octaves++)         /* at least 2             */
+        continue;
+    if (octaves > t->bits + 1)
+        t->length = UINT64_C(1) + octaves - t->bits;
     else
         t->length = 2;
-    t->length <<= t->from.bits;
+    t->length <<= t->bits;
     return 1;
 }
 
@@ -1251,7 +1260,7 @@ PERF_FN int perf_hlog_suits_(const perf_hlog_target_ *t, double ratio)
     if (!t->into)
         return 1;
     unit = perf_hist_peek_(t->into)->unit;
-    if (t->shape.bits > t->from.bits)
+    if (t->shape.bits > t->bits)
         return 0;
     return !(unit > 0.0) || perf_bits_(unit) == perf_bits_(ratio);
 }
@@ -1292,7 +1301,7 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     perf_hlog_source_ s;
     perf_hlog_target_ t = PERF_ZERO;
     perf_hist_head_  *d = perf_hist_at_(into);
-    uint64_t          held = perf_hist_count(into), min, width;
+    uint64_t          held = perf_hist_count(into), edge, width;
     perf_status       st;
 
     if (into)
@@ -1318,12 +1327,12 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     if (st != PERF_OK || !into || t.count == 0)
         return st;
     d->sums[0] += t.sum;
-    min = perf_hlog_lower_(&t, t.first, &width);
-    if (~min > d->not_min)
-        d->not_min = ~min;
-    min = perf_hlog_lower_(&t, t.last, &width) + width - 1;
-    if (min > d->max)
-        d->max = min;
+    edge = perf_hlog_lower_(&t, t.first, &width);
+    if (~edge > d->not_min)
+        d->not_min = ~edge;
+    edge = perf_hlog_lower_(&t, t.last, &width) + width - 1;
+    if (edge > d->max)
+        d->max = edge;
     return PERF_OK;
 }
 

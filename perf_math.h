@@ -22,8 +22,7 @@ PERF_BEGIN_DECLS
  *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
- *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
- *   perf_scale2_        2^k * x, rounded once                                                    */
+ *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64                     */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 

@@ -196,6 +196,19 @@ PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
     return rank;
 }
 
+/* An end of the bucket that holds a rank, cut to the extremes. */
+PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+{
+    perf_hist_bucket bucket = PERF_ZERO;
+    const double     unit = perf_hist_shape_of_(h).unit;
+
+    while (perf_hist_next(h, &bucket) && bucket.below + bucket.count < rank)
+        continue;
+    if (upper)
+        return perf_least_(PERF_CAST_(double, bucket.upper) * unit, perf_hist_quantile(h, 1.0));
+    return perf_most_(PERF_CAST_(double, bucket.lower) * unit, perf_hist_quantile(h, 0.0));
+}
+
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
@@ -345,7 +358,9 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     power = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
     if (power > 1000)
         power = 1000;
-    scale = perf_scale2_(1.0, power);
+    if (power < -1022)                              /* the smallest that keeps all digits         */
+        power = -1022;
+    scale = perf_from_bits_(PERF_CAST_(uint64_t, 1023 + power) << 52);      /* 2^power            */
     if (n)
         m.mean = perf_sum_scaled_(x, n, scale) / count;
     for (i = 0; i < n; i++) {
@@ -783,7 +798,7 @@ PERF_FN uint64_t perf_signed_rank_counted_(size_t n, double tail)
 
     for (sum = 0; sum <= top; sum++)
         ways[sum] = 0.0;
-    ways[0] = perf_scale2_(1.0, -PERF_CAST_(int, n));
+    ways[0] = perf_from_bits_(PERF_CAST_(uint64_t, 1023 - n) << 52);        /* 2^-n               */
     for (rank = 1; rank <= n; rank++)
         for (sum = top; sum >= rank; sum--)
             ways[sum] += ways[sum - rank];
@@ -1701,10 +1716,6 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 
 /* ---- verdicts as text ---- */
 
-PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table);
-PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r);
-PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v);
-
 /* A change of so many percent: "+2.1 %". */
 PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
@@ -1748,64 +1759,6 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     if (d == PERF_REJECT)
         return "REJECT";
     return "INCONCLUSIVE";
-}
-
-PERF_FN const char *perf_verdict_text(perf_verdict *v)
-{
-    perf_out_   o;
-    const char *reason;
-    int         speedup;
-
-    if (!v)
-        return "";
-    o = perf_out_open_(v->text, sizeof v->text);
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
-    reason = v->reason;
-    if (!v->pairs) {
-        if (!reason)
-            reason = perf_status_text(v->status);
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, reason);
-        return v->text;
-    }
-    if (!reason)
-        reason = "no reason given";
-    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
-    if (speedup)
-        perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, speedup, 0);
-    perf_put_(&o, ", asked: ");
-    perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
-    }
-    perf_put_evidence_(&o, v);
-    perf_put_(&o, reason);
-    if (v->led_ratio > 0.0) {
-        perf_put_(&o, "; after longer leads ");
-        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
-    }
-    if (v->mean_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of means is ");
-        perf_put_fixed_(&o, v->mean_ratio, 3);
-    }
-    if (v->p99_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of p99 is ");
-        perf_put_fixed_(&o, v->p99_ratio, 3);
-    }
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
-    }
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
-        perf_put_(&o, " more would probably settle it");
-    }
-    return v->text;
 }
 
 /* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
@@ -1944,6 +1897,64 @@ PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
         perf_put_(o, " pair; ");
     else
         perf_put_(o, " pairs; ");
+}
+
+PERF_FN const char *perf_verdict_text(perf_verdict *v)
+{
+    perf_out_   o;
+    const char *reason;
+    int         speedup;
+
+    if (!v)
+        return "";
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    reason = v->reason;
+    if (!v->pairs) {
+        if (!reason)
+            reason = perf_status_text(v->status);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, reason);
+        return v->text;
+    }
+    if (!reason)
+        reason = "no reason given";
+    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    if (speedup)
+        perf_put_(&o, "speed-up ");
+    perf_put_interval_(&o, v, speedup, 0);
+    perf_put_(&o, ", asked: ");
+    perf_put_rule_(&o, &v->rule);
+    perf_put_(&o, "; ");
+    if (v->clock) {
+        perf_put_(&o, v->clock);
+        perf_put_(&o, "; ");
+    }
+    perf_put_evidence_(&o, v);
+    perf_put_(&o, reason);
+    if (v->led_ratio > 0.0) {
+        perf_put_(&o, "; after longer leads ");
+        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
+    }
+    if (v->mean_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of means is ");
+        perf_put_fixed_(&o, v->mean_ratio, 3);
+    }
+    if (v->p99_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of p99 is ");
+        perf_put_fixed_(&o, v->p99_ratio, 3);
+    }
+    if (v->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&o, "; ");
+        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    }
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
+        perf_put_(&o, " more would probably settle it");
+    }
+    return v->text;
 }
 
 /* ---- accuracy ---- */

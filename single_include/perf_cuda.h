@@ -5214,8 +5214,7 @@ PERF_BEGIN_DECLS
  *   perf_beta_cdf_, perf_binomial_cdf_      regularised incomplete beta; P(X <= k), X ~ Bin(n, p)
  *   perf_sort_values_          sorts x[0..n) upwards, NaN last: n log n always, no allocation
  *   perf_quantile_      quantile p of an ascending array, type 7; NaN: n is 0 or p outside 0..1
- *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64
- *   perf_scale2_        2^k * x, rounded once                                                    */
+ *   perf_sqrt_          square root, correctly rounded on x86-64 and AArch64                     */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -5926,10 +5925,8 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  *   perf_hist_head_, perf_hist_at_, perf_hist_peek_     the head of a histogram of any form
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
  *   perf_hist_cell_                                     what a counter holds
- *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
  *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_hist_edge_                                     an end of the bucket that holds a rank
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -6755,19 +6752,6 @@ PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
     return 1;
 }
 
-/* An end of the bucket that holds a rank, cut to the extremes. */
-PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
-{
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         min, max, edge;
-
-    (void)perf_hist_extremes_(h, &min, &max);
-    while (perf_hist_next(h, &b) && b.below + b.count < rank)
-        continue;
-    edge = upper ? perf_lesser_(b.upper, max) : perf_greater_(b.lower, min);
-    return perf_hist_unit_(h) * PERF_CAST_(double, edge);
-}
-
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
 PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
 {
@@ -7411,6 +7395,19 @@ PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
     return rank;
 }
 
+/* An end of the bucket that holds a rank, cut to the extremes. */
+PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+{
+    perf_hist_bucket bucket = PERF_ZERO;
+    const double     unit = perf_hist_shape_of_(h).unit;
+
+    while (perf_hist_next(h, &bucket) && bucket.below + bucket.count < rank)
+        continue;
+    if (upper)
+        return perf_least_(PERF_CAST_(double, bucket.upper) * unit, perf_hist_quantile(h, 1.0));
+    return perf_most_(PERF_CAST_(double, bucket.lower) * unit, perf_hist_quantile(h, 0.0));
+}
+
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
@@ -7560,7 +7557,9 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     power = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
     if (power > 1000)
         power = 1000;
-    scale = perf_scale2_(1.0, power);
+    if (power < -1022)                              /* the smallest that keeps all digits         */
+        power = -1022;
+    scale = perf_from_bits_(PERF_CAST_(uint64_t, 1023 + power) << 52);      /* 2^power            */
     if (n)
         m.mean = perf_sum_scaled_(x, n, scale) / count;
     for (i = 0; i < n; i++) {
@@ -7998,7 +7997,7 @@ PERF_FN uint64_t perf_signed_rank_counted_(size_t n, double tail)
 
     for (sum = 0; sum <= top; sum++)
         ways[sum] = 0.0;
-    ways[0] = perf_scale2_(1.0, -PERF_CAST_(int, n));
+    ways[0] = perf_from_bits_(PERF_CAST_(uint64_t, 1023 - n) << 52);        /* 2^-n               */
     for (rank = 1; rank <= n; rank++)
         for (sum = top; sum >= rank; sum--)
             ways[sum] += ways[sum - rank];
@@ -8916,10 +8915,6 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 
 /* ---- verdicts as text ---- */
 
-PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table);
-PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r);
-PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v);
-
 /* A change of so many percent: "+2.1 %". */
 PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
@@ -8963,64 +8958,6 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     if (d == PERF_REJECT)
         return "REJECT";
     return "INCONCLUSIVE";
-}
-
-PERF_FN const char *perf_verdict_text(perf_verdict *v)
-{
-    perf_out_   o;
-    const char *reason;
-    int         speedup;
-
-    if (!v)
-        return "";
-    o = perf_out_open_(v->text, sizeof v->text);
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
-    reason = v->reason;
-    if (!v->pairs) {
-        if (!reason)
-            reason = perf_status_text(v->status);
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, reason);
-        return v->text;
-    }
-    if (!reason)
-        reason = "no reason given";
-    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
-    if (speedup)
-        perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, speedup, 0);
-    perf_put_(&o, ", asked: ");
-    perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
-    }
-    perf_put_evidence_(&o, v);
-    perf_put_(&o, reason);
-    if (v->led_ratio > 0.0) {
-        perf_put_(&o, "; after longer leads ");
-        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
-    }
-    if (v->mean_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of means is ");
-        perf_put_fixed_(&o, v->mean_ratio, 3);
-    }
-    if (v->p99_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of p99 is ");
-        perf_put_fixed_(&o, v->p99_ratio, 3);
-    }
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
-    }
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
-        perf_put_(&o, " more would probably settle it");
-    }
-    return v->text;
 }
 
 /* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
@@ -9159,6 +9096,64 @@ PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
         perf_put_(o, " pair; ");
     else
         perf_put_(o, " pairs; ");
+}
+
+PERF_FN const char *perf_verdict_text(perf_verdict *v)
+{
+    perf_out_   o;
+    const char *reason;
+    int         speedup;
+
+    if (!v)
+        return "";
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    reason = v->reason;
+    if (!v->pairs) {
+        if (!reason)
+            reason = perf_status_text(v->status);
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, reason);
+        return v->text;
+    }
+    if (!reason)
+        reason = "no reason given";
+    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    if (speedup)
+        perf_put_(&o, "speed-up ");
+    perf_put_interval_(&o, v, speedup, 0);
+    perf_put_(&o, ", asked: ");
+    perf_put_rule_(&o, &v->rule);
+    perf_put_(&o, "; ");
+    if (v->clock) {
+        perf_put_(&o, v->clock);
+        perf_put_(&o, "; ");
+    }
+    perf_put_evidence_(&o, v);
+    perf_put_(&o, reason);
+    if (v->led_ratio > 0.0) {
+        perf_put_(&o, "; after longer leads ");
+        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
+    }
+    if (v->mean_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of means is ");
+        perf_put_fixed_(&o, v->mean_ratio, 3);
+    }
+    if (v->p99_ratio > 0.0) {
+        perf_put_(&o, "; but the ratio of p99 is ");
+        perf_put_fixed_(&o, v->p99_ratio, 3);
+    }
+    if (v->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&o, "; ");
+        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    }
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
+        perf_put_(&o, " more would probably settle it");
+    }
+    return v->text;
 }
 
 /* ---- accuracy ---- */
@@ -30311,13 +30306,13 @@ PERF_FN size_t perf_zip_shorten_(perf_zip_ *z, uint32_t total, unsigned quarters
  * codes, first those that were rounded up most.  Within 3 % of Huffman, without a sort.          */
 PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
 {
-    unsigned i, length, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
+    unsigned i, length, room = 1u << PERF_ZIP_LONGEST_;
     size_t   size = 80 + 6 * z->used;           /* some bits of a table                           */
 
     for (i = 0; i < z->used; i++) {
         uint32_t n = z->frequency[z->symbol[i]];
-        length = top - perf_top_bit_(n);
-        length += n << length < total;
+        for (length = 0; n << length < total; length++)
+            continue;
         z->bits[z->symbol[i]] = PERF_CAST_(unsigned char, length);
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
         size += n * length;
@@ -30579,21 +30574,25 @@ PERF_FN uint64_t perf_hlog_run_from_(const perf_hist *h, const perf_hist_shape_ 
     return UINT64_C(1) << bits;
 }
 
+/* HdrHistogram's bucket of a value: 2^bits equal ones an octave, below 2^(bits + 1) one a value. */
+PERF_FN uint64_t perf_hlog_index_(unsigned bits, uint64_t value)
+{
+    unsigned shift = 0;
+
+    while (value >> shift >> bits > 1)
+        shift++;
+    return (PERF_CAST_(uint64_t, shift) << bits) + (value >> shift);
+}
+
 /* All counts, at the midpoints of our buckets where theirs are finer. */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
     perf_hist_bucket b = PERF_ZERO;
-    uint64_t         next = 0, at, value, run = perf_hlog_run_from_(h, &s, bits);
+    uint64_t         next = 0, at, run = perf_hlog_run_from_(h, &s, bits);
 
-    to.bits = bits;
-    to.compact = 1;
-    to.first = 0;
     while (perf_hist_next(h, &b)) {
-        value = perf_hlog_value_(&s, &b);
-        at = 0;
-        if (value)
-            at = perf_hist_index_(&to, value);
+        at = perf_hlog_index_(bits, perf_hlog_value_(&s, &b));
         perf_hlog_put_(z, &next, at, b.count);
         if (at >= run && b.lower >= s.lowest) {
             perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
@@ -31124,7 +31123,7 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int bytes)
 typedef struct perf_hlog_target_ {
     perf_hist       *into;          /* NULL: only check                                           */
     perf_hist_shape_ shape;         /* of into                                                    */
-    perf_hist_shape_ from;          /* the line's: its bits                                       */
+    unsigned         bits;          /* the line's: 2^bits buckets an octave                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
     int              minus;
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
@@ -31133,13 +31132,17 @@ typedef struct perf_hlog_target_ {
     uint64_t         length;        /* how many counts the line can have                          */
 } perf_hlog_target_;
 
-/* The first value of a bucket of the line; *width becomes the number of integers in it. */
+/* The first value of a bucket of the line (see perf_hlog_index_); *width becomes the number of
+ * integers in it.                                                                                */
 PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, uint64_t *width)
 {
-    uint64_t lower = perf_hist_lower_(&t->from, PERF_CAST_(size_t, index), width);
+    unsigned shift = 0;
 
-    *width <<= t->unit;
-    return lower << t->unit;
+    if (index >> t->bits > 1)
+        shift = PERF_CAST_(unsigned, index >> t->bits) - 1;
+    index -= PERF_CAST_(uint64_t, shift) << t->bits;
+    *width = UINT64_C(1) << (shift + t->unit);
+    return index << (shift + t->unit);
 }
 
 /* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first one for
@@ -31297,17 +31300,18 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *s, perf_hlog_target_ *t, perf_hlo
     if (s->in.bad || !sound)
         return 0;
     iv->digits = PERF_CAST_(int, digits);
-    t->from.bits = bits_of_digits[digits];
-    t->from.compact = 1;
-    t->unit = perf_top_bit_(lowest);
-    if (t->unit + t->from.bits > 60)
+    t->bits = bits_of_digits[digits];
+    for (t->unit = 0; lowest >> t->unit > 1; t->unit++)
+        continue;
+    if (t->unit + t->bits > 60)
         return 0;
-    octaves = perf_top_bit_(highest) - t->unit + 1;         /* at least 2                         */
-    if (octaves > t->from.bits + 1)
-        t->length = UINT64_C(1) + octaves - t->from.bits;
+    for (octaves = 1; highest >> t->unit >> octaves; octaves++)         /* at least 2             */
+        continue;
+    if (octaves > t->bits + 1)
+        t->length = UINT64_C(1) + octaves - t->bits;
     else
         t->length = 2;
-    t->length <<= t->from.bits;
+    t->length <<= t->bits;
     return 1;
 }
 
@@ -31319,7 +31323,7 @@ PERF_FN int perf_hlog_suits_(const perf_hlog_target_ *t, double ratio)
     if (!t->into)
         return 1;
     unit = perf_hist_peek_(t->into)->unit;
-    if (t->shape.bits > t->from.bits)
+    if (t->shape.bits > t->bits)
         return 0;
     return !(unit > 0.0) || perf_bits_(unit) == perf_bits_(ratio);
 }
@@ -31360,7 +31364,7 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     perf_hlog_source_ s;
     perf_hlog_target_ t = PERF_ZERO;
     perf_hist_head_  *d = perf_hist_at_(into);
-    uint64_t          held = perf_hist_count(into), min, width;
+    uint64_t          held = perf_hist_count(into), edge, width;
     perf_status       st;
 
     if (into)
@@ -31386,12 +31390,12 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     if (st != PERF_OK || !into || t.count == 0)
         return st;
     d->sums[0] += t.sum;
-    min = perf_hlog_lower_(&t, t.first, &width);
-    if (~min > d->not_min)
-        d->not_min = ~min;
-    min = perf_hlog_lower_(&t, t.last, &width) + width - 1;
-    if (min > d->max)
-        d->max = min;
+    edge = perf_hlog_lower_(&t, t.first, &width);
+    if (~edge > d->not_min)
+        d->not_min = ~edge;
+    edge = perf_hlog_lower_(&t, t.last, &width) + width - 1;
+    if (edge > d->max)
+        d->max = edge;
     return PERF_OK;
 }
 
