@@ -33,7 +33,7 @@ PERF_BEGIN_DECLS
  * After a failure nothing is left behind, and it may be called again.                            */
 PERF_FN perf_status perf_cupti_start(const char *library);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 #if !PERF_DL_ || PERF_DISABLE
 PERF_FN perf_status perf_cupti_start(const char *library)
@@ -94,6 +94,162 @@ typedef struct perf_cupti_ {
 
 static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no pointer of ours    */
 
+/* ---- parts, in the order of their bodies ---- */
+
+PERF_COLD_DECL_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+                                             perf_activity_why_ *why);
+PERF_COLD_DECL_ void *perf_cupti_library_(const char *path);
+PERF_COLD_DECL_ int perf_cupti_fill_(perf_activity_ *g, void *library);
+PERF_COLD_DECL_ int perf_cupti_driver_(void);
+PERF_COLD_DECL_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+                                                const char *text, int code,
+                                                perf_activity_why_ *why);
+PERF_COLD_DECL_ int perf_cupti_begin_(perf_cupti_ *c);
+PERF_COLD_DECL_ void perf_cupti_called_(void *state, int domain, uint32_t function,
+                                        const void *data);
+PERF_COLD_DECL_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most);
+PERF_COLD_DECL_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer,
+                                        size_t size, size_t valid);
+PERF_COLD_DECL_ void perf_cupti_read_(perf_activity_ *g, const void *record);
+PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
+
+/* ---- start ---- */
+
+static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
+                                                     sizeof(perf_cupti_), perf_cupti_open_};
+
+#if defined(__GNUC__)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
+{
+    perf_activity_asked_(&perf_cupti_from_);
+}
+#endif
+
+PERF_FN perf_status perf_cupti_start(const char *library)
+{
+    return perf_activity_start_(&perf_cupti_from_, library);
+}
+
+#define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
+
+PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+                                           perf_activity_why_ *why)
+{
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
+    void        *library = perf_cupti_library_(path);
+    uint64_t     ns = 0;
+    int          code;
+
+    why->text = "there is no libcupti.so that the loader finds: PERF_CUPTI=/path/of/libcupti.so";
+    if (!library)
+        return PERF_ENOGPU;
+    why->text = "that libcupti.so lacks functions";
+    if (!perf_cupti_fill_(g, library))
+        return PERF_ENODATA;
+    g->flush = perf_cupti_flush_;
+    PERF_REL_(&perf_cupti_kept_, g);
+    why->text = "there is no driver, or no device";
+    if (perf_cupti_driver_())
+        return PERF_ENOGPU;
+    code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
+    if (code == PERF_CUPTI_TAKEN_)
+        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
+    if (code)
+        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
+    code = g->timestamp(&ns);
+    if (code)
+        (void)c->unsubscribe(c->subscriber);
+    else
+        code = perf_cupti_begin_(c);
+    if (code)
+        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
+    return PERF_OK;
+}
+
+/* What the process has opened already comes first. */
+PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
+{
+    static const char *const usual[] = {
+        "libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
+        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", PERF_NULL_};
+    const char *named[2] = {PERF_NULL_, PERF_NULL_};
+
+    named[0] = path;
+    return perf_library_open_(path ? named : usual);
+}
+
+/* 1: the library has all that is needed. */
+PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
+{
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    g->timestamp = PERF_NULL_;
+    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
+    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
+    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
+    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
+    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
+    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
+    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
+    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
+    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
+    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
+    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
+    return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
+           c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
+}
+
+/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
+ * itself until the stack is full where it cannot begin, so it is asked only after this.          */
+PERF_COLD_FN_ int perf_cupti_driver_(void)
+{
+    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
+    void                    *library = perf_library_open_(name);
+    int                    (*init)(unsigned) = PERF_NULL_;
+
+    if (library)
+        perf_library_symbol_(library, "cu", "Init", &init);
+    return init ? init(0) : -1;
+}
+
+/* With CUPTI's word for the code. */
+PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+                                              const char *text, int code, perf_activity_why_ *why)
+{
+    why->text = text;
+    why->code = code;
+    if (c->error_name && c->error_name(code, &why->error))
+        why->error = PERF_NULL_;
+    return status;
+}
+
+/* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
+PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
+{
+    int code = c->receive(perf_cupti_room_, perf_cupti_filled_);
+
+    if (!code)
+        code = c->enable_domain(1, c->subscriber, 1);   /* calls of the driver                    */
+    if (!code)
+        code = c->enable_domain(1, c->subscriber, 2);   /* of the runtime                         */
+    if (!code)
+        code = c->enable(PERF_CUPTI_KERNEL_);
+    if (!code)
+        code = c->enable(PERF_CUPTI_COPY_);
+    if (!code)
+        code = c->enable(PERF_CUPTI_FILL_);
+    if (!code) {
+        (void)c->enable(PERF_CUPTI_PEER_);
+        return 0;
+    }
+    (void)c->disable(PERF_CUPTI_KERNEL_);
+    (void)c->disable(PERF_CUPTI_COPY_);
+    (void)c->disable(PERF_CUPTI_FILL_);
+    (void)c->unsubscribe(c->subscriber);
+    return code;
+}
+
 /* ---- launches ---- */
 
 /* Called as each function of the driver or the runtime begins and ends, in its thread. */
@@ -109,6 +265,38 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
 }
 
 /* ---- records ---- */
+
+/* CUPTI asks for room.  None: it drops records, and counts them. */
+PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
+{
+    *most = 0;
+    *buffer = PERF_CAST_(uint8_t *, PERF_MALLOC(PERF_CUPTI_BUFFER_));
+    *size = 0;
+    if (*buffer)
+        *size = PERF_CUPTI_BUFFER_;
+}
+
+/* CUPTI hands over what it has filled, on a thread of its own or in that of a flush. */
+PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                                      size_t valid)
+{
+    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
+    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
+    void           *record = PERF_NULL_;
+    size_t          lost = 0;
+
+    (void)context, (void)stream, (void)size;
+    while (c && valid && !c->next(buffer, valid, &record) && record)
+        if (perf_lock_word_(&g->lock, 1)) {
+            perf_cupti_read_(g, record);
+            perf_unlock_(&g->lock);
+        }
+    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
+        g->dropped += lost;
+        perf_unlock_(&g->lock);
+    }
+    PERF_FREE(buffer);
+}
 
 PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
 {
@@ -148,179 +336,11 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
     perf_activity_add_(g, &w);
 }
 
-/* CUPTI asks for room.  None: it drops records, and counts them. */
-PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
-{
-    *most = 0;
-    *buffer = PERF_CAST_(uint8_t *, PERF_MALLOC(PERF_CUPTI_BUFFER_));
-    *size = 0;
-    if (*buffer)
-        *size = PERF_CUPTI_BUFFER_;
-}
-
-/* CUPTI hands over what it has filled, on a thread of its own or in that of a flush. */
-PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
-                                      size_t valid)
-{
-    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
-    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
-    void           *record = PERF_NULL_;
-    size_t          lost = 0;
-
-    (void)context, (void)stream, (void)size;
-    while (c && valid && !c->next(buffer, valid, &record) && record)
-        if (perf_lock_word_(&g->lock, 1)) {
-            perf_cupti_read_(g, record);
-            perf_unlock_(&g->lock);
-        }
-    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
-        g->dropped += lost;
-        perf_unlock_(&g->lock);
-    }
-    PERF_FREE(buffer);
-}
-
 PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)
 {
     (void)PERF_CAST_(perf_cupti_ *, calls)->flush(PERF_CAST_(uint32_t, last));
 }
 
-/* ---- start ---- */
-
-/* 1: the library has all that is needed. */
-PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
-{
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
-
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    g->timestamp = PERF_NULL_;
-    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
-    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
-    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
-    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
-    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
-    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
-    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
-    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
-    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
-    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
-    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
-    return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
-           c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
-}
-
-/* What the process has opened already comes first. */
-PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
-{
-    static const char *const usual[] = {
-        "libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
-        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", PERF_NULL_};
-    const char *named[2] = {PERF_NULL_, PERF_NULL_};
-
-    named[0] = path;
-    return perf_library_open_(path ? named : usual);
-}
-
-/* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
-PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
-{
-    int code = c->receive(perf_cupti_room_, perf_cupti_filled_);
-
-    if (!code)
-        code = c->enable_domain(1, c->subscriber, 1);   /* calls of the driver                    */
-    if (!code)
-        code = c->enable_domain(1, c->subscriber, 2);   /* of the runtime                         */
-    if (!code)
-        code = c->enable(PERF_CUPTI_KERNEL_);
-    if (!code)
-        code = c->enable(PERF_CUPTI_COPY_);
-    if (!code)
-        code = c->enable(PERF_CUPTI_FILL_);
-    if (!code) {
-        (void)c->enable(PERF_CUPTI_PEER_);
-        return 0;
-    }
-    (void)c->disable(PERF_CUPTI_KERNEL_);
-    (void)c->disable(PERF_CUPTI_COPY_);
-    (void)c->disable(PERF_CUPTI_FILL_);
-    (void)c->unsubscribe(c->subscriber);
-    return code;
-}
-
-/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
- * itself until the stack is full where it cannot begin, so it is asked only after this.          */
-PERF_COLD_FN_ int perf_cupti_driver_(void)
-{
-    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_library_open_(name);
-    int                    (*init)(unsigned) = PERF_NULL_;
-
-    if (library)
-        perf_library_symbol_(library, "cu", "Init", &init);
-    return init ? init(0) : -1;
-}
-
-#define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
-
-/* With CUPTI's word for the code. */
-PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
-                                              const char *text, int code, perf_activity_why_ *why)
-{
-    why->text = text;
-    why->code = code;
-    if (c->error_name && c->error_name(code, &why->error))
-        why->error = PERF_NULL_;
-    return status;
-}
-
-PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
-                                           perf_activity_why_ *why)
-{
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
-    void        *library = perf_cupti_library_(path);
-    uint64_t     ns = 0;
-    int          code;
-
-    why->text = "there is no libcupti.so that the loader finds: PERF_CUPTI=/path/of/libcupti.so";
-    if (!library)
-        return PERF_ENOGPU;
-    why->text = "that libcupti.so lacks functions";
-    if (!perf_cupti_fill_(g, library))
-        return PERF_ENODATA;
-    g->flush = perf_cupti_flush_;
-    PERF_REL_(&perf_cupti_kept_, g);
-    why->text = "there is no driver, or no device";
-    if (perf_cupti_driver_())
-        return PERF_ENOGPU;
-    code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
-    if (code == PERF_CUPTI_TAKEN_)
-        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
-    if (code)
-        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
-    code = g->timestamp(&ns);
-    if (code)
-        (void)c->unsubscribe(c->subscriber);
-    else
-        code = perf_cupti_begin_(c);
-    if (code)
-        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
-    return PERF_OK;
-}
-
-static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
-                                                     sizeof(perf_cupti_), perf_cupti_open_};
-
-PERF_FN perf_status perf_cupti_start(const char *library)
-{
-    return perf_activity_start_(&perf_cupti_from_, library);
-}
-
-#if defined(__GNUC__)
-PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
-{
-    perf_activity_asked_(&perf_cupti_from_);
-}
-#endif
 #endif
 
 /* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */

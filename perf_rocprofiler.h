@@ -21,7 +21,7 @@ PERF_BEGIN_DECLS
  * librocprofiler-sdk.so.1 with that path; 0 or nothing does not.  The report has a note where it
  * does not run: no library, no device, or another profiler (rocprofv3) has the process.          */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 #if PERF_DL_ && !PERF_DISABLE
 
@@ -119,6 +119,175 @@ PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *g)
     return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls[1]) : PERF_NULL_;
 }
 
+/* ---- parts, in the order of their bodies ---- */
+
+PERF_COLD_DECL_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+                                                   perf_activity_why_ *why);
+PERF_COLD_DECL_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library);
+PERF_COLD_DECL_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
+                                             void *calls);
+PERF_COLD_DECL_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why);
+PERF_COLD_DECL_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
+                                                                    const char *runtime,
+                                                                    uint32_t priority,
+                                                                    void *client);
+PERF_COLD_DECL_ int perf_rocprofiler_initialize_(void (*end)(void), void *state);
+PERF_COLD_DECL_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
+                                               int32_t operation, uint64_t internal,
+                                               uint64_t *correlation, void *state);
+PERF_COLD_DECL_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_t *data,
+                                              void *state);
+PERF_COLD_DECL_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
+                                              perf_rocprofiler_record_ **record, size_t count,
+                                              void *state, uint64_t dropped);
+PERF_COLD_DECL_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload);
+PERF_COLD_DECL_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent);
+PERF_COLD_DECL_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload);
+PERF_COLD_DECL_ void perf_rocprofiler_flush_(void *calls, int last);
+
+/* ---- start ---- */
+
+/* Before the constructors that register a program's kernels with HIP. */
+#if defined(__GNUC__)
+PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
+{
+    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
+                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
+
+    perf_activity_asked_(&from);
+}
+#endif
+
+PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+                                                 perf_activity_why_ *why)
+{
+    static const char *const usual[] = {
+        "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
+        "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    const char        *named[2] = {PERF_NULL_, PERF_NULL_};
+    void              *library;
+
+    if (c->asked)                               /* by another image: its reason stays             */
+        return PERF_ESTATE;
+    why->text = "there is no librocprofiler-sdk.so that the loader finds: "
+                "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
+    named[0] = path;
+    library = perf_library_open_(path ? named : usual);
+    if (!library)
+        return PERF_ENOGPU;
+    why->text = "that librocprofiler-sdk.so lacks functions";
+    if (!perf_rocprofiler_fill_(g, library))
+        return PERF_ENODATA;
+    g->flush = perf_rocprofiler_flush_;
+    why->text = "there is no driver, or no device";
+    if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
+        return PERF_ENOGPU;
+    return perf_rocprofiler_begin_(g, why);
+}
+
+/* 1: the library has all that is needed. */
+PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
+{
+    static const char  prefix[] = "rocprofiler_";
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    g->timestamp = PERF_NULL_;
+    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
+    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
+    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
+    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
+    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
+    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
+    perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
+                     &c->request);
+    perf_library_symbol_(library, prefix, "start_context", &c->start);
+    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
+    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
+    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
+    return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
+           c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
+}
+
+PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
+                                           void *calls)
+{
+    perf_rocprofiler_              *c = PERF_CAST_(perf_rocprofiler_ *, calls);
+    const perf_rocprofiler_agent_ *a;
+    size_t                         i;
+
+    (void)version;
+    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
+        a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
+        if (a->type == 2)
+            c->device[c->devices++] = a->id;
+    }
+    return 0;
+}
+
+static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
+
+/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
+ * already, and cannot be told of it. */
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
+{
+    perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
+    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
+
+    c->asked = 1;
+    us->size = sizeof *us;
+    us->initialize = perf_rocprofiler_initialize_;
+    us->data = g;
+    why->text = "it refuses";
+    why->code = c->configure(perf_rocprofiler_configure_);
+    if (c->initialized)
+        why->code = c->code;
+    if (!why->code)
+        return c->initialized ? PERF_OK : PERF_EGPU;
+    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
+    if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
+        return PERF_EGPU;
+    why->text = "another profiler has this process";
+    return PERF_ESTATE;
+}
+
+PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
+                                                                  const char *runtime,
+                                                                  uint32_t priority, void *client)
+{
+    (void)version, (void)runtime, (void)priority, (void)client;
+    return &perf_rocprofiler_tool_here_;
+}
+
+/* The library is ready to be told what to record. */
+PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
+{
+    static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
+    static const int32_t symbol[] = {PERF_ROCPROFILER_SYMBOL_};
+    perf_activity_      *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_   *c = perf_rocprofiler_of_(g);
+    int                  code, i;
+
+    (void)end;
+    code = c->create_context(&c->context);
+    if (!code)
+        code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
+                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
+                                &c->buffer);
+    for (i = 0; i < 2 && !code; i++)
+        code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
+    if (!code)
+        code = c->call(c->context, PERF_ROCPROFILER_CODE_, symbol, 1, perf_rocprofiler_called_, g);
+    if (!code)
+        code = c->request(c->context, kinds, 2, perf_rocprofiler_launched_, g);
+    if (!code)
+        code = c->start(c->context);
+    c->code = code;
+    c->initialized = 1;
+    return code;                                /* newer releases do not look at it               */
+}
+
 /* ---- what it calls ---- */
 
 /* In the thread that launches: which id shall the record have? */
@@ -178,14 +347,31 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     perf_unlock_(&g->lock);
 }
 
-/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
+/* It hands over what it has recorded, on a thread of its own. */
+PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
+                                            perf_rocprofiler_record_ **record, size_t count,
+                                            void *state, uint64_t dropped)
 {
-    uint32_t i = 0;
+    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    size_t             i;
 
-    while (i < c->devices && c->device[i] != agent)
-        i++;
-    return i;
+    (void)context, (void)buffer;
+    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
+        return;
+    for (i = 0; i < count; i++) {
+        if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
+            continue;
+        if (record[i]->kind == PERF_ROCPROFILER_KERNEL_)
+            perf_rocprofiler_kernel_read_(g, record[i]->payload);
+        else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
+            perf_rocprofiler_copy_read_(g, record[i]->payload);
+    }
+    if (dropped > c->dropped) {                 /* in all, not since the last call                */
+        g->dropped += dropped - c->dropped;
+        c->dropped = dropped;
+    }
+    perf_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload)
@@ -214,6 +400,16 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *
         name->id = w.name;
 }
 
+/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
+PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
+{
+    uint32_t i = 0;
+
+    while (i < c->devices && c->device[i] != agent)
+        i++;
+    return i;
+}
+
 PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload)
 {
     static const uint8_t what[] = {PERF_ACTIVITY_COPY_, PERF_ACTIVITY_HOST_, PERF_ACTIVITY_IN_,
@@ -234,33 +430,6 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *pa
     perf_activity_add_(g, &w);
 }
 
-/* It hands over what it has recorded, on a thread of its own. */
-PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
-                                            perf_rocprofiler_record_ **record, size_t count,
-                                            void *state, uint64_t dropped)
-{
-    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    size_t             i;
-
-    (void)context, (void)buffer;
-    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
-        return;
-    for (i = 0; i < count; i++) {
-        if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
-            continue;
-        if (record[i]->kind == PERF_ROCPROFILER_KERNEL_)
-            perf_rocprofiler_kernel_read_(g, record[i]->payload);
-        else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
-            perf_rocprofiler_copy_read_(g, record[i]->payload);
-    }
-    if (dropped > c->dropped) {                 /* in all, not since the last call                */
-        g->dropped += dropped - c->dropped;
-        c->dropped = dropped;
-    }
-    perf_unlock_(&g->lock);
-}
-
 PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
 {
     const perf_rocprofiler_ *c = PERF_CAST_(const perf_rocprofiler_ *, calls);
@@ -269,148 +438,6 @@ PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
     (void)c->flush(c->buffer);
 }
 
-/* ---- start ---- */
-
-PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
-                                           void *calls)
-{
-    perf_rocprofiler_              *c = PERF_CAST_(perf_rocprofiler_ *, calls);
-    const perf_rocprofiler_agent_ *a;
-    size_t                         i;
-
-    (void)version;
-    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
-        a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
-        if (a->type == 2)
-            c->device[c->devices++] = a->id;
-    }
-    return 0;
-}
-
-/* The library is ready to be told what to record. */
-PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
-{
-    static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
-    static const int32_t symbol[] = {PERF_ROCPROFILER_SYMBOL_};
-    perf_activity_      *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_   *c = perf_rocprofiler_of_(g);
-    int                  code, i;
-
-    (void)end;
-    code = c->create_context(&c->context);
-    if (!code)
-        code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
-                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
-                                &c->buffer);
-    for (i = 0; i < 2 && !code; i++)
-        code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
-    if (!code)
-        code = c->call(c->context, PERF_ROCPROFILER_CODE_, symbol, 1, perf_rocprofiler_called_, g);
-    if (!code)
-        code = c->request(c->context, kinds, 2, perf_rocprofiler_launched_, g);
-    if (!code)
-        code = c->start(c->context);
-    c->code = code;
-    c->initialized = 1;
-    return code;                                /* newer releases do not look at it               */
-}
-
-static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
-
-PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
-                                                                  const char *runtime,
-                                                                  uint32_t priority, void *client)
-{
-    (void)version, (void)runtime, (void)priority, (void)client;
-    return &perf_rocprofiler_tool_here_;
-}
-
-/* 1: the library has all that is needed. */
-PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
-{
-    static const char  prefix[] = "rocprofiler_";
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    g->timestamp = PERF_NULL_;
-    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
-    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
-    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
-    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
-    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
-    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
-    perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
-                     &c->request);
-    perf_library_symbol_(library, prefix, "start_context", &c->start);
-    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
-    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
-    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
-    return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
-           c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
-}
-
-/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
- * already, and cannot be told of it. */
-PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
-{
-    perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
-    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
-
-    c->asked = 1;
-    us->size = sizeof *us;
-    us->initialize = perf_rocprofiler_initialize_;
-    us->data = g;
-    why->text = "it refuses";
-    why->code = c->configure(perf_rocprofiler_configure_);
-    if (c->initialized)
-        why->code = c->code;
-    if (!why->code)
-        return c->initialized ? PERF_OK : PERF_EGPU;
-    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
-    if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
-        return PERF_EGPU;
-    why->text = "another profiler has this process";
-    return PERF_ESTATE;
-}
-
-PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
-                                                 perf_activity_why_ *why)
-{
-    static const char *const usual[] = {
-        "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
-        "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    const char        *named[2] = {PERF_NULL_, PERF_NULL_};
-    void              *library;
-
-    if (c->asked)                               /* by another image: its reason stays             */
-        return PERF_ESTATE;
-    why->text = "there is no librocprofiler-sdk.so that the loader finds: "
-                "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
-    named[0] = path;
-    library = perf_library_open_(path ? named : usual);
-    if (!library)
-        return PERF_ENOGPU;
-    why->text = "that librocprofiler-sdk.so lacks functions";
-    if (!perf_rocprofiler_fill_(g, library))
-        return PERF_ENODATA;
-    g->flush = perf_rocprofiler_flush_;
-    why->text = "there is no driver, or no device";
-    if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
-        return PERF_ENOGPU;
-    return perf_rocprofiler_begin_(g, why);
-}
-
-/* Before the constructors that register a program's kernels with HIP. */
-#if defined(__GNUC__)
-PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
-{
-    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
-                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
-
-    perf_activity_asked_(&from);
-}
-#endif
 #endif
 
 PERF_END_DECLS

@@ -38390,7 +38390,7 @@ PERF_BEGIN_DECLS
  *   perf_activity_work_, PERF_ACTIVITY_*_       one record, and what it tells of
  *   perf_activity_add_                          takes one record, under the lock                 */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 #if PERF_DL_ && !PERF_DISABLE
 
@@ -38499,6 +38499,31 @@ typedef struct perf_activity_work_ {
     int      placed;
 } perf_activity_work_;
 
+/* Why a source does not run. */
+typedef struct perf_activity_why_ {
+    const char *text;                   /* NULL: that of an earlier attempt stays                 */
+    int         code;                   /* of the profiler, 0: it has not been asked              */
+    const char *error;                  /* its name of the code, or NULL                          */
+} perf_activity_why_;
+
+/* A profiler's library, as a header of its own knows it. */
+typedef struct perf_activity_from_ {
+    const char *by;                     /* its name in reports                                    */
+    const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
+    uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
+    uint32_t    slot;                   /* of its functions                                       */
+    size_t      calls;                  /* bytes of the struct for its functions                  */
+    /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
+    perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
+} perf_activity_from_;
+
+/* One device as a whole; times in ns. */
+typedef struct perf_activity_whole_ {
+    double   span, busy, sum, copies, idle, starved, longest;
+    uint64_t gaps;
+    uint32_t longest_name;              /* what ran after the longest gap                         */
+} perf_activity_whole_;
+
 /* NULL: nobody has asked for it. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 {
@@ -38507,6 +38532,192 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
     if (!d)
         return PERF_NULL_;
     return PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
+}
+
+/* ---- parts, in the order of their bodies ---- */
+
+PERF_COLD_DECL_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path);
+PERF_COLD_DECL_ perf_activity_ *perf_activity_get_(void);
+PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *d);
+PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
+                                               const char *path);
+PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *g);
+PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why);
+PERF_COLD_DECL_ void perf_activity_end_(void *state);
+PERF_COLD_DECL_ uint32_t perf_activity_copy_name_(uint32_t what);
+PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *text);
+PERF_COLD_DECL_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w);
+PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w);
+PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w);
+PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
+                                                              const perf_activity_work_ *w);
+PERF_COLD_DECL_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
+                                          uint64_t at, uint64_t ticks);
+PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w);
+PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *d,
+                                             const perf_activity_work_ *w);
+PERF_COLD_DECL_ void perf_activity_retire_(perf_activity_device_ *d);
+PERF_COLD_DECL_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint32_t name,
+                                                          uint32_t scope);
+PERF_COLD_DECL_ void perf_activity_collect_(perf_registry_ *r);
+PERF_COLD_DECL_ void perf_activity_reset_(void);
+PERF_COLD_DECL_ void perf_activity_report_(perf_out_ *o, int json);
+PERF_COLD_DECL_ double perf_activity_sum_(const perf_activity_ *g);
+PERF_COLD_DECL_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum);
+PERF_COLD_DECL_ perf_activity_row_ *perf_activity_most_(perf_activity_ *g);
+PERF_COLD_DECL_ void perf_activity_put_row_(perf_table_ *table, const perf_activity_row_ *row,
+                                            double sum);
+PERF_COLD_DECL_ const char *perf_activity_text_(uint32_t id);
+PERF_COLD_DECL_ void perf_activity_put_device_(perf_out_ *o, const perf_activity_device_ *d,
+                                               const char *by);
+PERF_COLD_DECL_ void perf_activity_put_share_(perf_out_ *o, perf_activity_ *g, double sum);
+PERF_COLD_DECL_ void perf_activity_tells_(perf_evidence_ *e, double total_ns);
+PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d);
+
+/* ---- start ---- */
+
+/* Before main: starts a source if the environment asks for it. */
+PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
+{
+    const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
+    perf_registry_ *r;
+
+    if (!asked || !*asked)
+        return;
+    r = perf_registry_read_();
+    if (r)
+        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | from->heard);
+    if (PERF_LIBC_(strcmp)(asked, "1"))
+        path = asked;
+    if (PERF_LIBC_(strcmp)(asked, "0"))
+        (void)perf_activity_start_(from, path);
+}
+
+/* Records of that profiler from now on; path: of its library, NULL: the usual ones. */
+PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path)
+{
+    perf_activity_ *g = perf_activity_get_();
+    perf_status     status = PERF_OK;
+
+    if (!g)
+        return PERF_ENOMEM;
+    if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
+        return PERF_ESTATE;
+    perf_activity_listen_(perf_gpu_driver_get_());
+    if (!PERF_GET_(&g->on))
+        status = perf_activity_try_(g, from, path);
+    else if (PERF_LIBC_(strcmp)(g->by, from->by))
+        status = PERF_ESTATE;
+    perf_unlock_(&g->starting);
+    return status;
+}
+
+/* NULL without memory. */
+PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_registry_   *r = perf_registry_read_();
+    perf_activity_   *g;
+
+    if (!d || !r)
+        return PERF_NULL_;
+    g = PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
+    if (!g && perf_lock_(r)) {
+        g = PERF_CAST_(perf_activity_ *, d->activity);
+        if (!g)
+            g = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *g, 1));
+        PERF_REL_(&d->activity, PERF_CAST_(void *, g));
+        perf_unlock_(&r->lock);
+    }
+    return g;
+}
+
+PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
+{
+    perf_source_ *source = &d->activity_source;
+
+    source->collect = perf_activity_collect_;
+    source->report = perf_activity_report_;
+    source->reset = perf_activity_reset_;
+    source->evidence = perf_activity_tells_;
+    perf_source_add_(perf_registry_get_(), source);
+}
+
+/* Runs before the profiler's own clean-up, so it can still be flushed.  Then comes the report. */
+extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
+    __asm__(PERF_SYM_("__cxa_atexit"));
+
+/* Tries to start a source; one thread at a time, only while none runs. */
+PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
+                                             const char *path)
+{
+    perf_activity_why_ why = PERF_ZERO;
+    perf_status        status;
+    uint64_t           ns = 0;
+
+    if (!g->calls[from->slot])
+        g->calls[from->slot] = perf_pages_(from->calls, 1);
+    if (!g->calls[from->slot])
+        return PERF_ENOMEM;
+    g->by = from->by;
+    g->used = g->calls[from->slot];
+    perf_activity_find_names_(g);
+    status = from->begin(g, path, &why);
+    if (status != PERF_OK) {
+        perf_activity_say_(g, &why);
+        return status;
+    }
+    if (perf_lock_word_(&g->lock, 1)) {
+        if (!g->timestamp(&ns)) {
+            g->newest.begin = perf_scope_ticks_(perf_registry_get_());
+            g->newest.ns = ns;
+        }
+        g->said[0] = '\0';
+        perf_unlock_(&g->lock);
+    }
+    PERF_REL_(&g->on, 1u);
+    (void)perf_activity_at_exit_(perf_activity_end_, g, &perf_dso_);
+    return PERF_OK;
+}
+
+/* The C++ runtime's function for readable names, where the process has one. */
+PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
+{
+    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
+    void              *names;
+
+    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
+    if (g->demangle)
+        return;
+    names = perf_library_open_(with_demangle);
+    if (names)
+        perf_library_symbol_(names, "__cxa", "_demangle", &g->demangle);
+}
+
+/* Keeps the reason of a failure, for the report. */
+PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why)
+{
+    perf_out_ o;
+
+    if (!why->text || !perf_lock_word_(&g->lock, 1))
+        return;
+    o = perf_out_open_(g->said, sizeof g->said);
+    perf_put_(&o, why->text);
+    if (why->code)
+        perf_putf_(&o, ": %.0f", PERF_CAST_(double, why->code));
+    if (why->error)
+        perf_putf_(&o, " %s", why->error);
+    perf_unlock_(&g->lock);
+}
+
+PERF_COLD_FN_ void perf_activity_end_(void *state)
+{
+    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
+
+    if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
+        return;
+    g->flush(g->used, 1);                       /* what has not ended has no times                */
+    PERF_SET_(&g->on, 2u);
 }
 
 /* ---- launches ---- */
@@ -38536,32 +38747,64 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *g, uint32_t correlation
     PERF_REL_(&launch->key, key | (t->open ? PERF_CELL_ID_(t->open) : 0));
 }
 
-/* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
-PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
-{
-    perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
-    const uint64_t           key = PERF_ACQ_(&launch->key);
-    const double             tick = perf_scope_tick_ns_(perf_registry_get_());
+/* ---- records ---- */
 
-    now.begin = PERF_ACQ_(&launch->begin);
-    now.ns = PERF_ACQ_(&launch->ns);
-    now.took = PERF_ACQ_(&launch->took);
-    w->placed = key && key >> 32 == w->correlation && PERF_ACQ_(&launch->key) == key;
-    if (w->placed) {
-        g->newest = now;
-        w->scope = PERF_CAST_(uint32_t, key);
-        w->took = now.took;
-        if (w->start > now.ns)
-            w->waited = w->start - now.ns;
-    } else {
-        g->unplaced++;
-        w->scope = PERF_ACTIVITY_UNKNOWN_;
+/* Adds a record to all that is kept, and fills in the id of its name. */
+PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *g, perf_activity_work_ *w)
+{
+    perf_activity_row_ *row;
+
+    if (w->what != PERF_ACTIVITY_KERNEL_)
+        w->name = perf_activity_copy_name_(w->what);
+    else if (!w->name)
+        w->name = perf_activity_name_of_(g, w->text);
+    if (!perf_activity_timed_(g, w)) {
+        g->untimed++;
+        return;
     }
-    w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
-            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
+    perf_activity_place_(g, w);
+    if (w->at < g->birth)
+        return;
+    if (!perf_activity_record_(g, w)) {
+        g->dropped++;
+        return;
+    }
+    perf_activity_device_add_(g, w);
+    if (w->what == PERF_ACTIVITY_KERNEL_ && w->took) {
+        g->kernels++;
+        g->took += w->took;
+        g->short_kernels += PERF_CAST_(double, w->end - w->start) <
+            PERF_CAST_(double, w->took) * perf_scope_tick_ns_(perf_registry_get_());
+    }
+    row = perf_activity_row_of_(g, w->name, w->scope);
+    if (!row) {
+        g->rowless++;
+        return;
+    }
+    row->calls++;
+    row->bytes += w->bytes;
+    row->ns += w->end - w->start;
+    row->waited += w->waited;
+    row->placed += PERF_CAST_(uint64_t, w->placed);
 }
 
-/* ---- names ---- */
+/* The id of a copy's or a memset's name; `what`: 0 .. 11, as above. */
+PERF_COLD_FN_ uint32_t perf_activity_copy_name_(uint32_t what)
+{
+    static const char *const text[] = {
+        "copy", "copy host to device", "copy device to host", "copy host to array",
+        "copy array to host", "copy array to array", "copy array to device", "copy device to array",
+        "copy device to device", "copy host to host", "copy peer to peer", "memset"};
+    static const uint8_t into[] = {
+        PERF_KIND_COPY_, PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_IN_, PERF_KIND_OUT_,
+        PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_,
+        PERF_KIND_COPY_, PERF_KIND_DEVICE_};
+    perf_site_ site = PERF_ZERO;
+
+    site.name = text[what];
+    site.line = PERF_CAST_(uint32_t, into[what]) << 24;
+    return perf_site_id_(perf_registry_get_(), &site);
+}
 
 /* "saxpy<float>" of "void saxpy<float>(int, float*)". */
 PERF_COLD_FN_ void perf_activity_bare_(char *plain)
@@ -38628,137 +38871,56 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *tex
     return n->id;
 }
 
-/* The id of a copy's or a memset's name; `what`: 0 .. 11, as above. */
-PERF_COLD_FN_ uint32_t perf_activity_copy_name_(uint32_t what)
+/* 0: its times are missing, or no times: longer than 30 years. */
+PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
 {
-    static const char *const text[] = {
-        "copy", "copy host to device", "copy device to host", "copy host to array",
-        "copy array to host", "copy array to array", "copy array to device", "copy device to array",
-        "copy device to device", "copy host to host", "copy peer to peer", "memset"};
-    static const uint8_t into[] = {
-        PERF_KIND_COPY_, PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_IN_, PERF_KIND_OUT_,
-        PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_, PERF_KIND_COPY_,
-        PERF_KIND_COPY_, PERF_KIND_DEVICE_};
-    perf_site_ site = PERF_ZERO;
+    const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
 
-    site.name = text[what];
-    site.line = PERF_CAST_(uint32_t, into[what]) << 24;
-    return perf_site_id_(perf_registry_get_(), &site);
+    return w->start && w->end >= w->start && w->end - w->start < most &&
+           w->start - now + most < 2 * most;
 }
 
-/* ---- sums ---- */
-
-/* The row of a name and a scope; NULL: all are taken. */
-PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint32_t name,
-                                                        uint32_t scope)
+/* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
+PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
-    uint32_t            at = (name * UINT32_C(2654435761) ^ scope * UINT32_C(40503)) >> 7;
-    perf_activity_row_ *row;
+    perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
+    const uint64_t           key = PERF_ACQ_(&launch->key);
+    const double             tick = perf_scope_tick_ns_(perf_registry_get_());
 
-    for (;; at++) {
-        row = &g->row[at % PERF_ACTIVITY_ROWS_];
-        if (row->name == name && row->scope == scope)
-            return row;
-        if (!row->name)
-            break;
-    }
-    if (g->rows >= PERF_ACTIVITY_ROWS_ - PERF_ACTIVITY_ROWS_ / 8)
-        return PERF_NULL_;
-    g->rows++;
-    row->name = name;
-    row->scope = scope;
-    return row;
-}
-
-/* Sums up the older half of the spans. */
-PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *d)
-{
-    const uint32_t half = PERF_ACTIVITY_SPANS_ / 2;
-    uint64_t       gap;
-    uint32_t       i;
-
-    for (i = 0; i < half; i++) {
-        gap = d->span[i].from - d->upto;
-        d->busy += d->span[i].to - d->span[i].from;
-        d->gaps += gap > 0;
-        if (gap > d->longest) {
-            d->longest = gap;
-            d->longest_name = d->span[i].name;
-        }
-        d->upto = d->span[i].to;
-    }
-    d->count -= half;
-    PERF_LIBC_(memmove)(d->span, d->span + half, d->count * sizeof *d->span);
-}
-
-/* Puts one more time at work among the spans. */
-PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_activity_work_ *w)
-{
-    perf_activity_span_ *span = d->span;
-    uint64_t             from = w->start, to = w->end;
-    uint32_t             i = d->count, last;
-
-    if (from < d->upto)                         /* its beginning is summed already                */
-        from = d->upto;
-    if (to <= from)
-        return;
-    while (i && span[i - 1].from > from)
-        i--;
-    if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
-        i--;
+    now.begin = PERF_ACQ_(&launch->begin);
+    now.ns = PERF_ACQ_(&launch->ns);
+    now.took = PERF_ACQ_(&launch->took);
+    w->placed = key && key >> 32 == w->correlation && PERF_ACQ_(&launch->key) == key;
+    if (w->placed) {
+        g->newest = now;
+        w->scope = PERF_CAST_(uint32_t, key);
+        w->took = now.took;
+        if (w->start > now.ns)
+            w->waited = w->start - now.ns;
     } else {
-        PERF_LIBC_(memmove)(span + i + 1, span + i, (d->count - i) * sizeof *span);
-        d->count++;
-        span[i].from = from;
-        span[i].to = to;
-        span[i].name = w->name;
+        g->unplaced++;
+        w->scope = PERF_ACTIVITY_UNKNOWN_;
     }
-    for (last = i; last + 1 < d->count && span[last + 1].from <= to; last++) {
-    }
-    if (span[last].to > to)
-        to = span[last].to;
-    if (to > span[i].to)
-        span[i].to = to;
-    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (d->count - last - 1) * sizeof *span);
-    d->count -= last - i;
-    if (d->count == PERF_ACTIVITY_SPANS_)
-        perf_activity_retire_(d);
+    w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
+            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
 }
 
-/* Adds a record to its device; those beyond the 16th device are in the rows only. */
-PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w)
+/* Into the report's row of its name, and the trace.  0: there is no room. */
+PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w)
 {
-    perf_activity_device_ *d = g->device;
-    uint64_t               idle;
+    const double          tick = perf_scope_tick_ns_(perf_registry_get_());
+    perf_activity_track_ *track = perf_activity_track_of_(g, w);
+    perf_cell_           *c = PERF_NULL_;
+    const double          ticks = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
 
-    if (w->what == PERF_ACTIVITY_HOST_)         /* no device has worked                           */
-        return;
-    while (d->known && d->number != w->device && d < g->device + PERF_ACTIVITY_DEVICES_ - 1)
-        d++;
-    if (d->known && d->number != w->device) {
-        g->lineless++;
-        return;
-    }
-    if (!d->known) {
-        d->known = 1;
-        d->number = w->device;
-        d->first = d->upto = w->start;
-        g->devices++;
-    }
-    if (d->count && w->placed && w->start > d->span[d->count - 1].to) {
-        idle = w->start - d->span[d->count - 1].to;
-        if (idle > w->waited)
-            d->starved += idle - w->waited;
-    }
-    if (!d->busy && w->start < d->first)
-        d->first = d->upto = w->start;
-    d->sum += w->end - w->start;
-    if (w->what <= PERF_ACTIVITY_PEER_)
-        d->copies += w->end - w->start;
-    perf_activity_span_add_(d, w);
+    if (track)
+        c = perf_track_cell_(track->recorder, w->name);
+    if (!c)
+        return 0;
+    perf_track_add_(track->recorder, c, PERF_CAST_(uint64_t, ticks));
+    perf_activity_event_(track, c, w->at, PERF_CAST_(uint64_t, ticks));
+    return 1;
 }
-
-/* ---- rows and lines of the report and the trace ---- */
 
 /* The line of a stream; those beyond the 64th share the last one.  NULL: no memory. */
 PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
@@ -38799,69 +38961,114 @@ PERF_COLD_FN_ void perf_activity_event_(perf_activity_track_ *track, const perf_
     perf_track_event_(track->recorder, c, at, end - at, 1);
 }
 
-/* Into the report's row of its name, and the trace.  0: there is no room. */
-PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w)
+/* Adds a record to its device; those beyond the 16th device are in the rows only. */
+PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w)
 {
-    const double          tick = perf_scope_tick_ns_(perf_registry_get_());
-    perf_activity_track_ *track = perf_activity_track_of_(g, w);
-    perf_cell_           *c = PERF_NULL_;
-    const double          ticks = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
+    perf_activity_device_ *d = g->device;
+    uint64_t               idle;
 
-    if (track)
-        c = perf_track_cell_(track->recorder, w->name);
-    if (!c)
-        return 0;
-    perf_track_add_(track->recorder, c, PERF_CAST_(uint64_t, ticks));
-    perf_activity_event_(track, c, w->at, PERF_CAST_(uint64_t, ticks));
-    return 1;
+    if (w->what == PERF_ACTIVITY_HOST_)         /* no device has worked                           */
+        return;
+    while (d->known && d->number != w->device && d < g->device + PERF_ACTIVITY_DEVICES_ - 1)
+        d++;
+    if (d->known && d->number != w->device) {
+        g->lineless++;
+        return;
+    }
+    if (!d->known) {
+        d->known = 1;
+        d->number = w->device;
+        d->first = d->upto = w->start;
+        g->devices++;
+    }
+    if (d->count && w->placed && w->start > d->span[d->count - 1].to) {
+        idle = w->start - d->span[d->count - 1].to;
+        if (idle > w->waited)
+            d->starved += idle - w->waited;
+    }
+    if (!d->busy && w->start < d->first)
+        d->first = d->upto = w->start;
+    d->sum += w->end - w->start;
+    if (w->what <= PERF_ACTIVITY_PEER_)
+        d->copies += w->end - w->start;
+    perf_activity_span_add_(d, w);
 }
 
-/* 0: its times are missing, or no times: longer than 30 years. */
-PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
+/* Puts one more time at work among the spans. */
+PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_activity_work_ *w)
 {
-    const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
+    perf_activity_span_ *span = d->span;
+    uint64_t             from = w->start, to = w->end;
+    uint32_t             i = d->count, last;
 
-    return w->start && w->end >= w->start && w->end - w->start < most &&
-           w->start - now + most < 2 * most;
+    if (from < d->upto)                         /* its beginning is summed already                */
+        from = d->upto;
+    if (to <= from)
+        return;
+    while (i && span[i - 1].from > from)
+        i--;
+    if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
+        i--;
+    } else {
+        PERF_LIBC_(memmove)(span + i + 1, span + i, (d->count - i) * sizeof *span);
+        d->count++;
+        span[i].from = from;
+        span[i].to = to;
+        span[i].name = w->name;
+    }
+    for (last = i; last + 1 < d->count && span[last + 1].from <= to; last++) {
+    }
+    if (span[last].to > to)
+        to = span[last].to;
+    if (to > span[i].to)
+        span[i].to = to;
+    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (d->count - last - 1) * sizeof *span);
+    d->count -= last - i;
+    if (d->count == PERF_ACTIVITY_SPANS_)
+        perf_activity_retire_(d);
 }
 
-/* Adds a record to all that is kept, and fills in the id of its name. */
-PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *g, perf_activity_work_ *w)
+/* Sums up the older half of the spans. */
+PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *d)
 {
+    const uint32_t half = PERF_ACTIVITY_SPANS_ / 2;
+    uint64_t       gap;
+    uint32_t       i;
+
+    for (i = 0; i < half; i++) {
+        gap = d->span[i].from - d->upto;
+        d->busy += d->span[i].to - d->span[i].from;
+        d->gaps += gap > 0;
+        if (gap > d->longest) {
+            d->longest = gap;
+            d->longest_name = d->span[i].name;
+        }
+        d->upto = d->span[i].to;
+    }
+    d->count -= half;
+    PERF_LIBC_(memmove)(d->span, d->span + half, d->count * sizeof *d->span);
+}
+
+/* The row of a name and a scope; NULL: all are taken. */
+PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint32_t name,
+                                                        uint32_t scope)
+{
+    uint32_t            at = (name * UINT32_C(2654435761) ^ scope * UINT32_C(40503)) >> 7;
     perf_activity_row_ *row;
 
-    if (w->what != PERF_ACTIVITY_KERNEL_)
-        w->name = perf_activity_copy_name_(w->what);
-    else if (!w->name)
-        w->name = perf_activity_name_of_(g, w->text);
-    if (!perf_activity_timed_(g, w)) {
-        g->untimed++;
-        return;
+    for (;; at++) {
+        row = &g->row[at % PERF_ACTIVITY_ROWS_];
+        if (row->name == name && row->scope == scope)
+            return row;
+        if (!row->name)
+            break;
     }
-    perf_activity_place_(g, w);
-    if (w->at < g->birth)
-        return;
-    if (!perf_activity_record_(g, w)) {
-        g->dropped++;
-        return;
-    }
-    perf_activity_device_add_(g, w);
-    if (w->what == PERF_ACTIVITY_KERNEL_ && w->took) {
-        g->kernels++;
-        g->took += w->took;
-        g->short_kernels += PERF_CAST_(double, w->end - w->start) <
-            PERF_CAST_(double, w->took) * perf_scope_tick_ns_(perf_registry_get_());
-    }
-    row = perf_activity_row_of_(g, w->name, w->scope);
-    if (!row) {
-        g->rowless++;
-        return;
-    }
-    row->calls++;
-    row->bytes += w->bytes;
-    row->ns += w->end - w->start;
-    row->waited += w->waited;
-    row->placed += PERF_CAST_(uint64_t, w->placed);
+    if (g->rows >= PERF_ACTIVITY_ROWS_ - PERF_ACTIVITY_ROWS_ / 8)
+        return PERF_NULL_;
+    g->rows++;
+    row->name = name;
+    row->scope = scope;
+    return row;
 }
 
 /* ---- what a report asks for ---- */
@@ -38895,52 +39102,39 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
     perf_unlock_(&g->lock);
 }
 
-/* ---- report ---- */
-
-/* One device as a whole; times in ns. */
-typedef struct perf_activity_whole_ {
-    double   span, busy, sum, copies, idle, starved, longest;
-    uint64_t gaps;
-    uint32_t longest_name;              /* what ran after the longest gap                         */
-} perf_activity_whole_;
-
-PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d)
+PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
 {
-    perf_activity_whole_ whole = PERF_ZERO;
-    uint64_t             busy = d->busy, upto = d->upto, longest = d->longest, gap;
-    uint32_t             i;
+    perf_activity_ *g = perf_activity_seen_();
+    double          sum;
+    uint32_t        i;
+    const uint64_t *n[5];
+    static const char *const what[] = {
+        "records of the profiler had no times, and were left out",
+        "records were lost: no memory for them, or the profiler had none",
+        "kernels and copies: it is not known where they were launched",
+        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
+        "kernels and copies of devices behind the 16th are in no line of a device"};
 
-    whole.gaps = d->gaps;
-    whole.longest_name = d->longest_name;
-    for (i = 0; i < d->count; i++) {
-        gap = d->span[i].from - upto;
-        busy += d->span[i].to - d->span[i].from;
-        whole.gaps += gap > 0;
-        if (gap > longest) {
-            longest = gap;
-            whole.longest_name = d->span[i].name;
-        }
-        upto = d->span[i].to;
+    if (json || !g || !perf_lock_word_(&g->lock, 1))
+        return;
+    sum = perf_activity_sum_(g);
+    if (sum > 0) {
+        perf_activity_put_rows_(o, g, sum);
+        for (i = 0; i < g->devices; i++)
+            perf_activity_put_device_(o, &g->device[i], g->by);
+        perf_activity_put_share_(o, g, sum);
     }
-    whole.longest = PERF_CAST_(double, longest);
-    whole.busy = PERF_CAST_(double, busy);
-    whole.span = PERF_CAST_(double, upto - d->first);
-    whole.sum = PERF_CAST_(double, d->sum);
-    whole.copies = PERF_CAST_(double, d->copies);
-    whole.idle = whole.span - whole.busy;
-    whole.starved = PERF_CAST_(double, d->starved);
-    if (whole.starved > whole.idle)
-        whole.starved = whole.idle;
-    return whole;
-}
-
-PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
-{
-    if (!id)
-        return "(no scope)";
-    if (id == PERF_ACTIVITY_UNKNOWN_)
-        return "(not known)";
-    return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
+    n[0] = &g->untimed;
+    n[1] = &g->dropped;
+    n[2] = &g->unplaced;
+    n[3] = &g->rowless;
+    n[4] = &g->lineless;
+    for (i = 0; i < 5; i++)
+        if (*n[i])
+            perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
+    if (*g->said)
+        perf_putf_(o, "note: no kernels from %s: %s\n", g->by, g->said);
+    perf_unlock_(&g->lock);
 }
 
 /* Of all devices and rows, ns. */
@@ -38955,6 +39149,31 @@ PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
 }
 
 #define PERF_ACTIVITY_SHOWN_ 20u        /* rows of the table                                      */
+
+PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum)
+{
+    static const perf_column_ column[] = {
+        {"kernel or copy", 40, 0, 0}, {"launched in", 20, 0, 0}, {"calls", 9, 0, 0},
+        {"time", 10, 0, 0}, {"share %", 8, 0, 0}, {"mean", 10, 0, 0}, {"wait", 10, 'b', 0},
+        {"bytes", 10, 'a', 0}};
+    perf_table_      table = perf_table_open_(o, column, 8);
+    perf_activity_row_ *row;
+    uint32_t         i;
+
+    for (i = 0; i < PERF_ACTIVITY_ROWS_; i++)
+        g->row[i].shown = 0;
+    perf_table_head_(&table);
+    for (i = 0; i < PERF_ACTIVITY_SHOWN_; i++) {
+        row = perf_activity_most_(g);
+        if (!row)
+            return;
+        row->shown = 1;
+        perf_activity_put_row_(&table, row, sum);
+    }
+    if (g->rows > PERF_ACTIVITY_SHOWN_)
+        perf_putf_(o, "(%.0f shorter rows are left out)\n",
+                   PERF_CAST_(double, g->rows - PERF_ACTIVITY_SHOWN_));
+}
 
 /* The row with most time that was not shown yet, NULL: there is none. */
 PERF_COLD_FN_ perf_activity_row_ *perf_activity_most_(perf_activity_ *g)
@@ -38990,29 +39209,35 @@ PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activit
     perf_row_end_(table);
 }
 
-PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum)
+PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 {
-    static const perf_column_ column[] = {
-        {"kernel or copy", 40, 0, 0}, {"launched in", 20, 0, 0}, {"calls", 9, 0, 0},
-        {"time", 10, 0, 0}, {"share %", 8, 0, 0}, {"mean", 10, 0, 0}, {"wait", 10, 'b', 0},
-        {"bytes", 10, 'a', 0}};
-    perf_table_      table = perf_table_open_(o, column, 8);
-    perf_activity_row_ *row;
-    uint32_t         i;
+    if (!id)
+        return "(no scope)";
+    if (id == PERF_ACTIVITY_UNKNOWN_)
+        return "(not known)";
+    return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
+}
 
-    for (i = 0; i < PERF_ACTIVITY_ROWS_; i++)
-        g->row[i].shown = 0;
-    perf_table_head_(&table);
-    for (i = 0; i < PERF_ACTIVITY_SHOWN_; i++) {
-        row = perf_activity_most_(g);
-        if (!row)
-            return;
-        row->shown = 1;
-        perf_activity_put_row_(&table, row, sum);
+PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *o, const perf_activity_device_ *d,
+                                             const char *by)
+{
+    const perf_activity_whole_ whole = perf_activity_whole_of_(d);
+
+    if (!(whole.span > 0) || !(whole.sum > 0))
+        return;
+    perf_putf_(o, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, d->number), by,
+               100 * whole.busy / whole.span);
+    perf_put_ns_(o, whole.span);
+    perf_putf_(o, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
+               "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
+               100 * whole.starved / whole.span);
+    if (whole.gaps) {
+        perf_putf_(o, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
+        perf_put_ns_(o, whole.longest);
+        perf_put_(o, " before ");
+        (void)perf_put_cut_(o, perf_activity_text_(whole.longest_name), 40);
     }
-    if (g->rows > PERF_ACTIVITY_SHOWN_)
-        perf_putf_(o, "(%.0f shorter rows are left out)\n",
-                   PERF_CAST_(double, g->rows - PERF_ACTIVITY_SHOWN_));
+    perf_put_char_(o, '\n');
 }
 
 /* How much of the time is in the three names with most, and how many there are.  A name may have
@@ -39051,63 +39276,6 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *o, perf_activity_ *g, dou
     perf_put_char_(o, '\n');
 }
 
-PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *o, const perf_activity_device_ *d,
-                                             const char *by)
-{
-    const perf_activity_whole_ whole = perf_activity_whole_of_(d);
-
-    if (!(whole.span > 0) || !(whole.sum > 0))
-        return;
-    perf_putf_(o, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, d->number), by,
-               100 * whole.busy / whole.span);
-    perf_put_ns_(o, whole.span);
-    perf_putf_(o, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
-               "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
-               100 * whole.starved / whole.span);
-    if (whole.gaps) {
-        perf_putf_(o, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
-        perf_put_ns_(o, whole.longest);
-        perf_put_(o, " before ");
-        (void)perf_put_cut_(o, perf_activity_text_(whole.longest_name), 40);
-    }
-    perf_put_char_(o, '\n');
-}
-
-PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
-{
-    perf_activity_ *g = perf_activity_seen_();
-    double          sum;
-    uint32_t        i;
-    const uint64_t *n[5];
-    static const char *const what[] = {
-        "records of the profiler had no times, and were left out",
-        "records were lost: no memory for them, or the profiler had none",
-        "kernels and copies: it is not known where they were launched",
-        "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
-        "kernels and copies of devices behind the 16th are in no line of a device"};
-
-    if (json || !g || !perf_lock_word_(&g->lock, 1))
-        return;
-    sum = perf_activity_sum_(g);
-    if (sum > 0) {
-        perf_activity_put_rows_(o, g, sum);
-        for (i = 0; i < g->devices; i++)
-            perf_activity_put_device_(o, &g->device[i], g->by);
-        perf_activity_put_share_(o, g, sum);
-    }
-    n[0] = &g->untimed;
-    n[1] = &g->dropped;
-    n[2] = &g->unplaced;
-    n[3] = &g->rowless;
-    n[4] = &g->lineless;
-    for (i = 0; i < 5; i++)
-        if (*n[i])
-            perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
-    if (*g->said)
-        perf_putf_(o, "note: no kernels from %s: %s\n", g->by, g->said);
-    perf_unlock_(&g->lock);
-}
-
 /* From the busiest device.  It covers all work, so it outranks what scopes tell. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
 {
@@ -39131,169 +39299,36 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
     e->copies = most.copies / most.sum;
 }
 
-/* ---- start ---- */
-
-/* Why a source does not run. */
-typedef struct perf_activity_why_ {
-    const char *text;                   /* NULL: that of an earlier attempt stays                 */
-    int         code;                   /* of the profiler, 0: it has not been asked              */
-    const char *error;                  /* its name of the code, or NULL                          */
-} perf_activity_why_;
-
-/* A profiler's library, as a header of its own knows it. */
-typedef struct perf_activity_from_ {
-    const char *by;                     /* its name in reports                                    */
-    const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
-    uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
-    uint32_t    slot;                   /* of its functions                                       */
-    size_t      calls;                  /* bytes of the struct for its functions                  */
-    /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
-    perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
-} perf_activity_from_;
-
-/* NULL without memory. */
-PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
+PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_registry_   *r = perf_registry_read_();
-    perf_activity_   *g;
+    perf_activity_whole_ whole = PERF_ZERO;
+    uint64_t             busy = d->busy, upto = d->upto, longest = d->longest, gap;
+    uint32_t             i;
 
-    if (!d || !r)
-        return PERF_NULL_;
-    g = PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
-    if (!g && perf_lock_(r)) {
-        g = PERF_CAST_(perf_activity_ *, d->activity);
-        if (!g)
-            g = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *g, 1));
-        PERF_REL_(&d->activity, PERF_CAST_(void *, g));
-        perf_unlock_(&r->lock);
-    }
-    return g;
-}
-
-PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
-{
-    perf_source_ *source = &d->activity_source;
-
-    source->collect = perf_activity_collect_;
-    source->report = perf_activity_report_;
-    source->reset = perf_activity_reset_;
-    source->evidence = perf_activity_tells_;
-    perf_source_add_(perf_registry_get_(), source);
-}
-
-/* Keeps the reason of a failure, for the report. */
-PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why)
-{
-    perf_out_ o;
-
-    if (!why->text || !perf_lock_word_(&g->lock, 1))
-        return;
-    o = perf_out_open_(g->said, sizeof g->said);
-    perf_put_(&o, why->text);
-    if (why->code)
-        perf_putf_(&o, ": %.0f", PERF_CAST_(double, why->code));
-    if (why->error)
-        perf_putf_(&o, " %s", why->error);
-    perf_unlock_(&g->lock);
-}
-
-/* Runs before the profiler's own clean-up, so it can still be flushed.  Then comes the report. */
-extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
-    __asm__(PERF_SYM_("__cxa_atexit"));
-
-PERF_COLD_FN_ void perf_activity_end_(void *state)
-{
-    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
-
-    if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
-        return;
-    g->flush(g->used, 1);                       /* what has not ended has no times                */
-    PERF_SET_(&g->on, 2u);
-}
-
-/* The C++ runtime's function for readable names, where the process has one. */
-PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
-{
-    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
-    void              *names;
-
-    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
-    if (g->demangle)
-        return;
-    names = perf_library_open_(with_demangle);
-    if (names)
-        perf_library_symbol_(names, "__cxa", "_demangle", &g->demangle);
-}
-
-/* Tries to start a source; one thread at a time, only while none runs. */
-PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
-                                             const char *path)
-{
-    perf_activity_why_ why = PERF_ZERO;
-    perf_status        status;
-    uint64_t           ns = 0;
-
-    if (!g->calls[from->slot])
-        g->calls[from->slot] = perf_pages_(from->calls, 1);
-    if (!g->calls[from->slot])
-        return PERF_ENOMEM;
-    g->by = from->by;
-    g->used = g->calls[from->slot];
-    perf_activity_find_names_(g);
-    status = from->begin(g, path, &why);
-    if (status != PERF_OK) {
-        perf_activity_say_(g, &why);
-        return status;
-    }
-    if (perf_lock_word_(&g->lock, 1)) {
-        if (!g->timestamp(&ns)) {
-            g->newest.begin = perf_scope_ticks_(perf_registry_get_());
-            g->newest.ns = ns;
+    whole.gaps = d->gaps;
+    whole.longest_name = d->longest_name;
+    for (i = 0; i < d->count; i++) {
+        gap = d->span[i].from - upto;
+        busy += d->span[i].to - d->span[i].from;
+        whole.gaps += gap > 0;
+        if (gap > longest) {
+            longest = gap;
+            whole.longest_name = d->span[i].name;
         }
-        g->said[0] = '\0';
-        perf_unlock_(&g->lock);
+        upto = d->span[i].to;
     }
-    PERF_REL_(&g->on, 1u);
-    (void)perf_activity_at_exit_(perf_activity_end_, g, &perf_dso_);
-    return PERF_OK;
+    whole.longest = PERF_CAST_(double, longest);
+    whole.busy = PERF_CAST_(double, busy);
+    whole.span = PERF_CAST_(double, upto - d->first);
+    whole.sum = PERF_CAST_(double, d->sum);
+    whole.copies = PERF_CAST_(double, d->copies);
+    whole.idle = whole.span - whole.busy;
+    whole.starved = PERF_CAST_(double, d->starved);
+    if (whole.starved > whole.idle)
+        whole.starved = whole.idle;
+    return whole;
 }
 
-/* Records of that profiler from now on; path: of its library, NULL: the usual ones. */
-PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path)
-{
-    perf_activity_ *g = perf_activity_get_();
-    perf_status     status = PERF_OK;
-
-    if (!g)
-        return PERF_ENOMEM;
-    if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
-        return PERF_ESTATE;
-    perf_activity_listen_(perf_gpu_driver_get_());
-    if (!PERF_GET_(&g->on))
-        status = perf_activity_try_(g, from, path);
-    else if (PERF_LIBC_(strcmp)(g->by, from->by))
-        status = PERF_ESTATE;
-    perf_unlock_(&g->starting);
-    return status;
-}
-
-/* Before main: starts a source if the environment asks for it. */
-PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
-{
-    const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
-    perf_registry_ *r;
-
-    if (!asked || !*asked)
-        return;
-    r = perf_registry_read_();
-    if (r)
-        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | from->heard);
-    if (PERF_LIBC_(strcmp)(asked, "1"))
-        path = asked;
-    if (PERF_LIBC_(strcmp)(asked, "0"))
-        (void)perf_activity_start_(from, path);
-}
 #endif
 
 PERF_END_DECLS
@@ -39317,7 +39352,7 @@ PERF_BEGIN_DECLS
  * After a failure nothing is left behind, and it may be called again.                            */
 PERF_FN perf_status perf_cupti_start(const char *library);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 #if !PERF_DL_ || PERF_DISABLE
 PERF_FN perf_status perf_cupti_start(const char *library)
@@ -39378,6 +39413,162 @@ typedef struct perf_cupti_ {
 
 static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no pointer of ours    */
 
+/* ---- parts, in the order of their bodies ---- */
+
+PERF_COLD_DECL_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+                                             perf_activity_why_ *why);
+PERF_COLD_DECL_ void *perf_cupti_library_(const char *path);
+PERF_COLD_DECL_ int perf_cupti_fill_(perf_activity_ *g, void *library);
+PERF_COLD_DECL_ int perf_cupti_driver_(void);
+PERF_COLD_DECL_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+                                                const char *text, int code,
+                                                perf_activity_why_ *why);
+PERF_COLD_DECL_ int perf_cupti_begin_(perf_cupti_ *c);
+PERF_COLD_DECL_ void perf_cupti_called_(void *state, int domain, uint32_t function,
+                                        const void *data);
+PERF_COLD_DECL_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most);
+PERF_COLD_DECL_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer,
+                                        size_t size, size_t valid);
+PERF_COLD_DECL_ void perf_cupti_read_(perf_activity_ *g, const void *record);
+PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
+
+/* ---- start ---- */
+
+static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
+                                                     sizeof(perf_cupti_), perf_cupti_open_};
+
+#if defined(__GNUC__)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
+{
+    perf_activity_asked_(&perf_cupti_from_);
+}
+#endif
+
+PERF_FN perf_status perf_cupti_start(const char *library)
+{
+    return perf_activity_start_(&perf_cupti_from_, library);
+}
+
+#define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
+
+PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+                                           perf_activity_why_ *why)
+{
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
+    void        *library = perf_cupti_library_(path);
+    uint64_t     ns = 0;
+    int          code;
+
+    why->text = "there is no libcupti.so that the loader finds: PERF_CUPTI=/path/of/libcupti.so";
+    if (!library)
+        return PERF_ENOGPU;
+    why->text = "that libcupti.so lacks functions";
+    if (!perf_cupti_fill_(g, library))
+        return PERF_ENODATA;
+    g->flush = perf_cupti_flush_;
+    PERF_REL_(&perf_cupti_kept_, g);
+    why->text = "there is no driver, or no device";
+    if (perf_cupti_driver_())
+        return PERF_ENOGPU;
+    code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
+    if (code == PERF_CUPTI_TAKEN_)
+        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
+    if (code)
+        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
+    code = g->timestamp(&ns);
+    if (code)
+        (void)c->unsubscribe(c->subscriber);
+    else
+        code = perf_cupti_begin_(c);
+    if (code)
+        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
+    return PERF_OK;
+}
+
+/* What the process has opened already comes first. */
+PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
+{
+    static const char *const usual[] = {
+        "libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
+        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", PERF_NULL_};
+    const char *named[2] = {PERF_NULL_, PERF_NULL_};
+
+    named[0] = path;
+    return perf_library_open_(path ? named : usual);
+}
+
+/* 1: the library has all that is needed. */
+PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
+{
+    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    g->timestamp = PERF_NULL_;
+    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
+    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
+    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
+    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
+    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
+    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
+    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
+    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
+    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
+    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
+    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
+    return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
+           c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
+}
+
+/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
+ * itself until the stack is full where it cannot begin, so it is asked only after this.          */
+PERF_COLD_FN_ int perf_cupti_driver_(void)
+{
+    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
+    void                    *library = perf_library_open_(name);
+    int                    (*init)(unsigned) = PERF_NULL_;
+
+    if (library)
+        perf_library_symbol_(library, "cu", "Init", &init);
+    return init ? init(0) : -1;
+}
+
+/* With CUPTI's word for the code. */
+PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+                                              const char *text, int code, perf_activity_why_ *why)
+{
+    why->text = text;
+    why->code = code;
+    if (c->error_name && c->error_name(code, &why->error))
+        why->error = PERF_NULL_;
+    return status;
+}
+
+/* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
+PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
+{
+    int code = c->receive(perf_cupti_room_, perf_cupti_filled_);
+
+    if (!code)
+        code = c->enable_domain(1, c->subscriber, 1);   /* calls of the driver                    */
+    if (!code)
+        code = c->enable_domain(1, c->subscriber, 2);   /* of the runtime                         */
+    if (!code)
+        code = c->enable(PERF_CUPTI_KERNEL_);
+    if (!code)
+        code = c->enable(PERF_CUPTI_COPY_);
+    if (!code)
+        code = c->enable(PERF_CUPTI_FILL_);
+    if (!code) {
+        (void)c->enable(PERF_CUPTI_PEER_);
+        return 0;
+    }
+    (void)c->disable(PERF_CUPTI_KERNEL_);
+    (void)c->disable(PERF_CUPTI_COPY_);
+    (void)c->disable(PERF_CUPTI_FILL_);
+    (void)c->unsubscribe(c->subscriber);
+    return code;
+}
+
 /* ---- launches ---- */
 
 /* Called as each function of the driver or the runtime begins and ends, in its thread. */
@@ -39393,6 +39584,38 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
 }
 
 /* ---- records ---- */
+
+/* CUPTI asks for room.  None: it drops records, and counts them. */
+PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
+{
+    *most = 0;
+    *buffer = PERF_CAST_(uint8_t *, PERF_MALLOC(PERF_CUPTI_BUFFER_));
+    *size = 0;
+    if (*buffer)
+        *size = PERF_CUPTI_BUFFER_;
+}
+
+/* CUPTI hands over what it has filled, on a thread of its own or in that of a flush. */
+PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                                      size_t valid)
+{
+    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
+    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
+    void           *record = PERF_NULL_;
+    size_t          lost = 0;
+
+    (void)context, (void)stream, (void)size;
+    while (c && valid && !c->next(buffer, valid, &record) && record)
+        if (perf_lock_word_(&g->lock, 1)) {
+            perf_cupti_read_(g, record);
+            perf_unlock_(&g->lock);
+        }
+    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
+        g->dropped += lost;
+        perf_unlock_(&g->lock);
+    }
+    PERF_FREE(buffer);
+}
 
 PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
 {
@@ -39432,179 +39655,11 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
     perf_activity_add_(g, &w);
 }
 
-/* CUPTI asks for room.  None: it drops records, and counts them. */
-PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
-{
-    *most = 0;
-    *buffer = PERF_CAST_(uint8_t *, PERF_MALLOC(PERF_CUPTI_BUFFER_));
-    *size = 0;
-    if (*buffer)
-        *size = PERF_CUPTI_BUFFER_;
-}
-
-/* CUPTI hands over what it has filled, on a thread of its own or in that of a flush. */
-PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
-                                      size_t valid)
-{
-    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
-    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
-    void           *record = PERF_NULL_;
-    size_t          lost = 0;
-
-    (void)context, (void)stream, (void)size;
-    while (c && valid && !c->next(buffer, valid, &record) && record)
-        if (perf_lock_word_(&g->lock, 1)) {
-            perf_cupti_read_(g, record);
-            perf_unlock_(&g->lock);
-        }
-    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
-        g->dropped += lost;
-        perf_unlock_(&g->lock);
-    }
-    PERF_FREE(buffer);
-}
-
 PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)
 {
     (void)PERF_CAST_(perf_cupti_ *, calls)->flush(PERF_CAST_(uint32_t, last));
 }
 
-/* ---- start ---- */
-
-/* 1: the library has all that is needed. */
-PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
-{
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
-
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    g->timestamp = PERF_NULL_;
-    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
-    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
-    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
-    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
-    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
-    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
-    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
-    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
-    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
-    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
-    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
-    return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
-           c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
-}
-
-/* What the process has opened already comes first. */
-PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
-{
-    static const char *const usual[] = {
-        "libcupti.so.13", "libcupti.so.12", "libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
-        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", PERF_NULL_};
-    const char *named[2] = {PERF_NULL_, PERF_NULL_};
-
-    named[0] = path;
-    return perf_library_open_(path ? named : usual);
-}
-
-/* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
-PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
-{
-    int code = c->receive(perf_cupti_room_, perf_cupti_filled_);
-
-    if (!code)
-        code = c->enable_domain(1, c->subscriber, 1);   /* calls of the driver                    */
-    if (!code)
-        code = c->enable_domain(1, c->subscriber, 2);   /* of the runtime                         */
-    if (!code)
-        code = c->enable(PERF_CUPTI_KERNEL_);
-    if (!code)
-        code = c->enable(PERF_CUPTI_COPY_);
-    if (!code)
-        code = c->enable(PERF_CUPTI_FILL_);
-    if (!code) {
-        (void)c->enable(PERF_CUPTI_PEER_);
-        return 0;
-    }
-    (void)c->disable(PERF_CUPTI_KERNEL_);
-    (void)c->disable(PERF_CUPTI_COPY_);
-    (void)c->disable(PERF_CUPTI_FILL_);
-    (void)c->unsubscribe(c->subscriber);
-    return code;
-}
-
-/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
- * itself until the stack is full where it cannot begin, so it is asked only after this.          */
-PERF_COLD_FN_ int perf_cupti_driver_(void)
-{
-    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_library_open_(name);
-    int                    (*init)(unsigned) = PERF_NULL_;
-
-    if (library)
-        perf_library_symbol_(library, "cu", "Init", &init);
-    return init ? init(0) : -1;
-}
-
-#define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
-
-/* With CUPTI's word for the code. */
-PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
-                                              const char *text, int code, perf_activity_why_ *why)
-{
-    why->text = text;
-    why->code = code;
-    if (c->error_name && c->error_name(code, &why->error))
-        why->error = PERF_NULL_;
-    return status;
-}
-
-PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
-                                           perf_activity_why_ *why)
-{
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
-    void        *library = perf_cupti_library_(path);
-    uint64_t     ns = 0;
-    int          code;
-
-    why->text = "there is no libcupti.so that the loader finds: PERF_CUPTI=/path/of/libcupti.so";
-    if (!library)
-        return PERF_ENOGPU;
-    why->text = "that libcupti.so lacks functions";
-    if (!perf_cupti_fill_(g, library))
-        return PERF_ENODATA;
-    g->flush = perf_cupti_flush_;
-    PERF_REL_(&perf_cupti_kept_, g);
-    why->text = "there is no driver, or no device";
-    if (perf_cupti_driver_())
-        return PERF_ENOGPU;
-    code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
-    if (code == PERF_CUPTI_TAKEN_)
-        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
-    if (code)
-        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
-    code = g->timestamp(&ns);
-    if (code)
-        (void)c->unsubscribe(c->subscriber);
-    else
-        code = perf_cupti_begin_(c);
-    if (code)
-        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
-    return PERF_OK;
-}
-
-static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
-                                                     sizeof(perf_cupti_), perf_cupti_open_};
-
-PERF_FN perf_status perf_cupti_start(const char *library)
-{
-    return perf_activity_start_(&perf_cupti_from_, library);
-}
-
-#if defined(__GNUC__)
-PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
-{
-    perf_activity_asked_(&perf_cupti_from_);
-}
-#endif
 #endif
 
 /* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */
@@ -39639,7 +39694,7 @@ PERF_BEGIN_DECLS
  * librocprofiler-sdk.so.1 with that path; 0 or nothing does not.  The report has a note where it
  * does not run: no library, no device, or another profiler (rocprofv3) has the process.          */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 #if PERF_DL_ && !PERF_DISABLE
 
@@ -39737,6 +39792,175 @@ PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *g)
     return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls[1]) : PERF_NULL_;
 }
 
+/* ---- parts, in the order of their bodies ---- */
+
+PERF_COLD_DECL_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+                                                   perf_activity_why_ *why);
+PERF_COLD_DECL_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library);
+PERF_COLD_DECL_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
+                                             void *calls);
+PERF_COLD_DECL_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why);
+PERF_COLD_DECL_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
+                                                                    const char *runtime,
+                                                                    uint32_t priority,
+                                                                    void *client);
+PERF_COLD_DECL_ int perf_rocprofiler_initialize_(void (*end)(void), void *state);
+PERF_COLD_DECL_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
+                                               int32_t operation, uint64_t internal,
+                                               uint64_t *correlation, void *state);
+PERF_COLD_DECL_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_t *data,
+                                              void *state);
+PERF_COLD_DECL_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
+                                              perf_rocprofiler_record_ **record, size_t count,
+                                              void *state, uint64_t dropped);
+PERF_COLD_DECL_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload);
+PERF_COLD_DECL_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent);
+PERF_COLD_DECL_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload);
+PERF_COLD_DECL_ void perf_rocprofiler_flush_(void *calls, int last);
+
+/* ---- start ---- */
+
+/* Before the constructors that register a program's kernels with HIP. */
+#if defined(__GNUC__)
+PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
+{
+    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
+                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
+
+    perf_activity_asked_(&from);
+}
+#endif
+
+PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+                                                 perf_activity_why_ *why)
+{
+    static const char *const usual[] = {
+        "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
+        "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    const char        *named[2] = {PERF_NULL_, PERF_NULL_};
+    void              *library;
+
+    if (c->asked)                               /* by another image: its reason stays             */
+        return PERF_ESTATE;
+    why->text = "there is no librocprofiler-sdk.so that the loader finds: "
+                "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
+    named[0] = path;
+    library = perf_library_open_(path ? named : usual);
+    if (!library)
+        return PERF_ENOGPU;
+    why->text = "that librocprofiler-sdk.so lacks functions";
+    if (!perf_rocprofiler_fill_(g, library))
+        return PERF_ENODATA;
+    g->flush = perf_rocprofiler_flush_;
+    why->text = "there is no driver, or no device";
+    if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
+        return PERF_ENOGPU;
+    return perf_rocprofiler_begin_(g, why);
+}
+
+/* 1: the library has all that is needed. */
+PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
+{
+    static const char  prefix[] = "rocprofiler_";
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+
+    PERF_LIBC_(memset)(c, 0, sizeof *c);
+    g->timestamp = PERF_NULL_;
+    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
+    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
+    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
+    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
+    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
+    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
+    perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
+                     &c->request);
+    perf_library_symbol_(library, prefix, "start_context", &c->start);
+    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
+    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
+    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
+    return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
+           c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
+}
+
+PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
+                                           void *calls)
+{
+    perf_rocprofiler_              *c = PERF_CAST_(perf_rocprofiler_ *, calls);
+    const perf_rocprofiler_agent_ *a;
+    size_t                         i;
+
+    (void)version;
+    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
+        a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
+        if (a->type == 2)
+            c->device[c->devices++] = a->id;
+    }
+    return 0;
+}
+
+static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
+
+/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
+ * already, and cannot be told of it. */
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
+{
+    perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
+    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
+
+    c->asked = 1;
+    us->size = sizeof *us;
+    us->initialize = perf_rocprofiler_initialize_;
+    us->data = g;
+    why->text = "it refuses";
+    why->code = c->configure(perf_rocprofiler_configure_);
+    if (c->initialized)
+        why->code = c->code;
+    if (!why->code)
+        return c->initialized ? PERF_OK : PERF_EGPU;
+    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
+    if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
+        return PERF_EGPU;
+    why->text = "another profiler has this process";
+    return PERF_ESTATE;
+}
+
+PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
+                                                                  const char *runtime,
+                                                                  uint32_t priority, void *client)
+{
+    (void)version, (void)runtime, (void)priority, (void)client;
+    return &perf_rocprofiler_tool_here_;
+}
+
+/* The library is ready to be told what to record. */
+PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
+{
+    static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
+    static const int32_t symbol[] = {PERF_ROCPROFILER_SYMBOL_};
+    perf_activity_      *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_   *c = perf_rocprofiler_of_(g);
+    int                  code, i;
+
+    (void)end;
+    code = c->create_context(&c->context);
+    if (!code)
+        code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
+                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
+                                &c->buffer);
+    for (i = 0; i < 2 && !code; i++)
+        code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
+    if (!code)
+        code = c->call(c->context, PERF_ROCPROFILER_CODE_, symbol, 1, perf_rocprofiler_called_, g);
+    if (!code)
+        code = c->request(c->context, kinds, 2, perf_rocprofiler_launched_, g);
+    if (!code)
+        code = c->start(c->context);
+    c->code = code;
+    c->initialized = 1;
+    return code;                                /* newer releases do not look at it               */
+}
+
 /* ---- what it calls ---- */
 
 /* In the thread that launches: which id shall the record have? */
@@ -39796,14 +40020,31 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     perf_unlock_(&g->lock);
 }
 
-/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
+/* It hands over what it has recorded, on a thread of its own. */
+PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
+                                            perf_rocprofiler_record_ **record, size_t count,
+                                            void *state, uint64_t dropped)
 {
-    uint32_t i = 0;
+    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    size_t             i;
 
-    while (i < c->devices && c->device[i] != agent)
-        i++;
-    return i;
+    (void)context, (void)buffer;
+    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
+        return;
+    for (i = 0; i < count; i++) {
+        if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
+            continue;
+        if (record[i]->kind == PERF_ROCPROFILER_KERNEL_)
+            perf_rocprofiler_kernel_read_(g, record[i]->payload);
+        else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
+            perf_rocprofiler_copy_read_(g, record[i]->payload);
+    }
+    if (dropped > c->dropped) {                 /* in all, not since the last call                */
+        g->dropped += dropped - c->dropped;
+        c->dropped = dropped;
+    }
+    perf_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload)
@@ -39832,6 +40073,16 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *
         name->id = w.name;
 }
 
+/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
+PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
+{
+    uint32_t i = 0;
+
+    while (i < c->devices && c->device[i] != agent)
+        i++;
+    return i;
+}
+
 PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload)
 {
     static const uint8_t what[] = {PERF_ACTIVITY_COPY_, PERF_ACTIVITY_HOST_, PERF_ACTIVITY_IN_,
@@ -39852,33 +40103,6 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *pa
     perf_activity_add_(g, &w);
 }
 
-/* It hands over what it has recorded, on a thread of its own. */
-PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
-                                            perf_rocprofiler_record_ **record, size_t count,
-                                            void *state, uint64_t dropped)
-{
-    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    size_t             i;
-
-    (void)context, (void)buffer;
-    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
-        return;
-    for (i = 0; i < count; i++) {
-        if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
-            continue;
-        if (record[i]->kind == PERF_ROCPROFILER_KERNEL_)
-            perf_rocprofiler_kernel_read_(g, record[i]->payload);
-        else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
-            perf_rocprofiler_copy_read_(g, record[i]->payload);
-    }
-    if (dropped > c->dropped) {                 /* in all, not since the last call                */
-        g->dropped += dropped - c->dropped;
-        c->dropped = dropped;
-    }
-    perf_unlock_(&g->lock);
-}
-
 PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
 {
     const perf_rocprofiler_ *c = PERF_CAST_(const perf_rocprofiler_ *, calls);
@@ -39887,148 +40111,6 @@ PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
     (void)c->flush(c->buffer);
 }
 
-/* ---- start ---- */
-
-PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
-                                           void *calls)
-{
-    perf_rocprofiler_              *c = PERF_CAST_(perf_rocprofiler_ *, calls);
-    const perf_rocprofiler_agent_ *a;
-    size_t                         i;
-
-    (void)version;
-    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
-        a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
-        if (a->type == 2)
-            c->device[c->devices++] = a->id;
-    }
-    return 0;
-}
-
-/* The library is ready to be told what to record. */
-PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
-{
-    static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
-    static const int32_t symbol[] = {PERF_ROCPROFILER_SYMBOL_};
-    perf_activity_      *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_   *c = perf_rocprofiler_of_(g);
-    int                  code, i;
-
-    (void)end;
-    code = c->create_context(&c->context);
-    if (!code)
-        code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
-                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
-                                &c->buffer);
-    for (i = 0; i < 2 && !code; i++)
-        code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
-    if (!code)
-        code = c->call(c->context, PERF_ROCPROFILER_CODE_, symbol, 1, perf_rocprofiler_called_, g);
-    if (!code)
-        code = c->request(c->context, kinds, 2, perf_rocprofiler_launched_, g);
-    if (!code)
-        code = c->start(c->context);
-    c->code = code;
-    c->initialized = 1;
-    return code;                                /* newer releases do not look at it               */
-}
-
-static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
-
-PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
-                                                                  const char *runtime,
-                                                                  uint32_t priority, void *client)
-{
-    (void)version, (void)runtime, (void)priority, (void)client;
-    return &perf_rocprofiler_tool_here_;
-}
-
-/* 1: the library has all that is needed. */
-PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
-{
-    static const char  prefix[] = "rocprofiler_";
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    g->timestamp = PERF_NULL_;
-    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
-    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
-    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
-    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
-    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
-    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
-    perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
-                     &c->request);
-    perf_library_symbol_(library, prefix, "start_context", &c->start);
-    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
-    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
-    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
-    return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
-           c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
-}
-
-/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
- * already, and cannot be told of it. */
-PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
-{
-    perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
-    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
-
-    c->asked = 1;
-    us->size = sizeof *us;
-    us->initialize = perf_rocprofiler_initialize_;
-    us->data = g;
-    why->text = "it refuses";
-    why->code = c->configure(perf_rocprofiler_configure_);
-    if (c->initialized)
-        why->code = c->code;
-    if (!why->code)
-        return c->initialized ? PERF_OK : PERF_EGPU;
-    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
-    if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
-        return PERF_EGPU;
-    why->text = "another profiler has this process";
-    return PERF_ESTATE;
-}
-
-PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
-                                                 perf_activity_why_ *why)
-{
-    static const char *const usual[] = {
-        "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
-        "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
-    const char        *named[2] = {PERF_NULL_, PERF_NULL_};
-    void              *library;
-
-    if (c->asked)                               /* by another image: its reason stays             */
-        return PERF_ESTATE;
-    why->text = "there is no librocprofiler-sdk.so that the loader finds: "
-                "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
-    named[0] = path;
-    library = perf_library_open_(path ? named : usual);
-    if (!library)
-        return PERF_ENOGPU;
-    why->text = "that librocprofiler-sdk.so lacks functions";
-    if (!perf_rocprofiler_fill_(g, library))
-        return PERF_ENODATA;
-    g->flush = perf_rocprofiler_flush_;
-    why->text = "there is no driver, or no device";
-    if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
-        return PERF_ENOGPU;
-    return perf_rocprofiler_begin_(g, why);
-}
-
-/* Before the constructors that register a program's kernels with HIP. */
-#if defined(__GNUC__)
-PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
-{
-    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
-                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
-
-    perf_activity_asked_(&from);
-}
-#endif
 #endif
 
 PERF_END_DECLS
