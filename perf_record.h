@@ -97,17 +97,6 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
     perf_fail_(t->home, why);
 }
 
-/* A mark of a thread that has no recorder, and gets none now. */
-PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
-{
-#if PERF_TCC_
-    r->lost++;
-#else
-    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
-#endif
-    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
-}
-
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
@@ -806,8 +795,14 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
     perf_recorder_ *t = perf_recorder_get_();
     perf_registry_ *r = t ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r)
-        perf_lose_unrecorded_(r);
+    if (!r)
+        return t;
+#if PERF_TCC_
+    r->lost++;
+#else
+    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
+#endif
+    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
     return t;
 }
 
@@ -904,16 +899,6 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
     return c;
 }
 
-/* The cell of a name that is open, from `caller` outwards; NULL: it is not open. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_open_(perf_cell_ *caller, uint32_t id)
-{
-    perf_cell_ *c = caller;
-
-    while (c && PERF_CELL_ID_(c) != id)
-        c = c->parent;
-    return c;
-}
-
 /* An empty cell of `id` under `caller`, in the ring of its name; NULL: no memory. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
@@ -945,7 +930,9 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller,
         slot = perf_slot_at_(t, caller, id);
         c = slot->cell;                         /* a signal handler may just have made it         */
         if (!c) {
-            c = perf_cell_open_(caller, id);
+            c = caller;                         /* open further out?                              */
+            while (c && PERF_CELL_ID_(c) != id)
+                c = c->parent;
             if (!c)
                 c = perf_cell_born_(t, caller, id);
             slot->caller = caller;
@@ -2360,16 +2347,10 @@ PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t 
 PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                        uint64_t ticks, uint64_t depth)
 {
-    uint64_t what = PERF_TAG_NAME_(c->tag) | depth << 56;
-
-    if (PERF_UNLIKELY_(ticks >= PERF_EVENT_MORE_)) {
-        if (!t->ring_mask)
-            return;
-        PERF_ADD_(t->ring_more, 1);
-        perf_event_hot_(t, ticks, 0);
-        ticks = PERF_EVENT_MORE_;
-    }
-    perf_event_hot_(t, start, what | ticks);
+    if (PERF_LIKELY_(ticks < PERF_EVENT_MORE_))
+        perf_event_hot_(t, start, ticks | PERF_TAG_NAME_(c->tag) | depth << 56);
+    else
+        perf_event_scope_(t, c, start, ticks, PERF_CAST_(uint32_t, depth));
 }
 
 #if PERF_DISABLE

@@ -407,36 +407,25 @@ PERF_COLD_FN_ void *perf_keep_(perf_registry_ *r, size_t bytes)
 #define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
 
 #if defined(__linux__) && PERF_LP64_UNIX_
-/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
- * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
-PERF_COLD_FN_ char *perf_huge_page_(void)
-{
-    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
-    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
-    int       was = PERF_ERRNO_;
-
-    if (!p)
-        return PERF_NULL_;
-    if (over)
-        p += PERF_HUGE_PAGE_ - over;
-    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
-    return p;
-}
-
-/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
+/* Gives the thread's pool a huge page, if the system has any, when it has used 2 MB: small programs
+ * never come here.  Cells of thousands of places lie in few of them: each call finds its own with
+ * fewer misses of the TLB.                                                                       */
 PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
 {
     char *p;
+    int   was = PERF_ERRNO_;
 
     if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
         t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
         return;
-    p = perf_huge_page_();
-    if (p) {
-        t->pool = p;
-        t->pool_end = p + PERF_HUGE_PAGE_;
-    }
+    p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
+    if (!p)
+        return;
+    p += (0 - PERF_PTR_(uintptr_t, p)) & (PERF_HUGE_PAGE_ - 1);
+    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
+    PERF_ERRNO_ = was;
+    t->pool = p;
+    t->pool_end = p + PERF_HUGE_PAGE_;
 }
 #else
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))

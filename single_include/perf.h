@@ -4216,32 +4216,13 @@ enum {                          /* what a mark is                               
  *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, in the order of the prototypes; callers above what they call -------------- */
 
-/* ---- one scope ---- */
+/* ---- one scope: its begin ---- */
 
-#if PERF_TCC_
-#define PERF_SELF_AT_ PERF_NULL_
-#else
-#define PERF_SELF_AT_ &perf_self_v1_
-#endif
-
-/* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
- * Eight names have entries of their own before they meet those of the next cell.                 */
 PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
-                                           const perf_cell_ *open, uintptr_t id)
-{
-    return PERF_PTR_(perf_cell_ **, PERF_PTR_(uintptr_t, table) +
-                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & t->seen_mask));
-}
-
-/* Begins a name that is new here, or open already: recursion. */
-PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
-{
-    const perf_core_ *core = perf_core_get_();
-
-    return core ? core->begin(s, site, PERF_SELF_AT_, PERF_COUNTER_) : PERF_NULL_;
-}
+                                           const perf_cell_ *open, uintptr_t id);
+PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site);
 
 /* The call of the other path comes last, so this needs no frame: six instructions. */
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
@@ -4261,6 +4242,90 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
     s->start = perf_ticks();
     return s;
 }
+
+/* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
+ * Eight names have entries of their own before they meet those of the next cell.                 */
+PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
+                                           const perf_cell_ *open, uintptr_t id)
+{
+    return PERF_PTR_(perf_cell_ **, PERF_PTR_(uintptr_t, table) +
+                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & t->seen_mask));
+}
+
+#if PERF_TCC_
+#define PERF_SELF_AT_ PERF_NULL_
+#else
+#define PERF_SELF_AT_ &perf_self_v1_
+#endif
+
+/* Begins a name that is new here, or open already: recursion. */
+PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    return core ? core->begin(s, site, PERF_SELF_AT_, PERF_COUNTER_) : PERF_NULL_;
+}
+
+/* ---- one scope: its end ---- */
+
+PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t);
+PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
+
+#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
+#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
+#else
+#define PERF_STRANGER_(t) 0
+#endif
+
+#if PERF_ONE_CORE_
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#else
+#define perf_core_known_ perf_core_get_
+#endif
+
+/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->open, *outer;
+    uint64_t        end = perf_ticks(), d = end - s->start;
+
+    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
+                       perf_late_step_(t))) {
+        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
+        return;
+    }
+    outer = c->parent;
+    PERF_REL_(&t->open, outer);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(outer->inside, d);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, s->start, d | c->tag);
+}
+
+#if defined(__cplusplus)
+struct PERF_GUARD_ {
+    perf_span_ *const span;
+    PERF_OURS_ explicit PERF_GUARD_(perf_span_ *s) : span(s)
+    {
+    }
+    PERF_GUARD_(const PERF_GUARD_ &) = delete;
+    PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
+    PERF_OURS_ ~PERF_GUARD_()
+    {
+        if (span)
+            perf_end_(span);
+    }
+};
+#else
+PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
+{
+    if (*open)
+        perf_end_(*open);
+}
+#endif
 
 /* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
 PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
@@ -4307,6 +4372,26 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
 #define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
+PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what);
+PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t);
+
+/* An event, where the ring has room and no writer is interrupted; else the core sees to it.  A
+ * handler before the addition has published and is gone; one after it leaves ring_head.          */
+PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    const uint64_t head = t->ring_head;
+
+    what += t->deeper;
+    if (PERF_LIKELY_(head < PERF_PEEK_(t->ring_limit) && head == PERF_PEEK_(t->ring_next))) {
+        PERF_ADD_(t->ring_next, sizeof(perf_event_));
+        PERF_HANDLERS_HERE_(t);
+        perf_entry_(t, PERF_GET_(&t->ring_head), start, what);
+        perf_ring_publish_(t);
+    } else if (PERF_PEEK_(t->ring_mask)) {
+        perf_core_known_()->event(t, start, what);
+    }
+}
+
 PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
 {
     const uintptr_t offset = PERF_CAST_(uintptr_t, at & t->ring_mask);
@@ -4327,14 +4412,18 @@ PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t)
     } while (PERF_UNLIKELY_(next != PERF_PEEK_(t->ring_next)));
 }
 
-/* Writes one entry, of who has found ring_next at ring_head.  A handler before the addition has
- * published and is gone; one after it leaves ring_head where it is.                              */
-PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+/* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
+PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t n)
 {
-    PERF_ADD_(t->ring_next, sizeof(perf_event_));
-    PERF_HANDLERS_HERE_(t);
-    perf_entry_(t, PERF_GET_(&t->ring_head), start, what);
-    perf_ring_publish_(t);
+    uint64_t at, next;
+
+    do {
+        at = PERF_GET_(&t->ring_next);
+        next = at + n * sizeof(perf_event_);
+        if (at == PERF_GET_(&t->ring_head))
+            PERF_SET_(&t->ring_wide, next);
+    } while (!PERF_RING_CLAIM_(&t->ring_next, &at, next));
+    return at;
 }
 
 /* Gives up the room of a writer who never comes back, which says nothing; publishes what handlers
@@ -4351,20 +4440,6 @@ PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *t)
     } while (at < t->ring_wide && at < t->ring_next);
     PERF_ADD_(t->ring_more, 1);
     perf_ring_publish_(t);
-}
-
-/* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
-PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t n)
-{
-    uint64_t at, next;
-
-    do {
-        at = PERF_GET_(&t->ring_next);
-        next = at + n * sizeof(perf_event_);
-        if (at == PERF_GET_(&t->ring_head))
-            PERF_SET_(&t->ring_wide, next);
-    } while (!PERF_RING_CLAIM_(&t->ring_next, &at, next));
-    return at;
 }
 
 /* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
@@ -4385,73 +4460,6 @@ PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, 
     else if (!n || t->ring_next - head > t->ring_mask / 16)
         perf_ring_settle_(t);
 }
-
-#if PERF_ONE_CORE_
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
-#else
-#define perf_core_known_ perf_core_get_
-#endif
-
-/* An event, where the ring has room and no writer is interrupted; else the core sees to it. */
-PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
-{
-    const uint64_t head = t->ring_head;
-
-    what += t->deeper;
-    if (PERF_LIKELY_(head < PERF_PEEK_(t->ring_limit) && head == PERF_PEEK_(t->ring_next)))
-        perf_event_put_(t, start, what);
-    else if (PERF_PEEK_(t->ring_mask))
-        perf_core_known_()->event(t, start, what);
-}
-
-#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
-#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
-#else
-#define PERF_STRANGER_(t) 0
-#endif
-
-/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
-{
-    perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->open, *outer;
-    uint64_t        end = perf_ticks(), d = end - s->start;
-
-    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
-                       perf_late_step_(t))) {
-        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
-        return;
-    }
-    outer = c->parent;
-    PERF_REL_(&t->open, outer);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(outer->inside, d);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, s->start, d | c->tag);
-}
-
-#if defined(__cplusplus)
-struct PERF_GUARD_ {
-    perf_span_ *const span;
-    PERF_OURS_ explicit PERF_GUARD_(perf_span_ *s) : span(s)
-    {
-    }
-    PERF_GUARD_(const PERF_GUARD_ &) = delete;
-    PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
-    PERF_OURS_ ~PERF_GUARD_()
-    {
-        if (span)
-            perf_end_(span);
-    }
-};
-#else
-PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
-{
-    if (*open)
-        perf_end_(*open);
-}
-#endif
 
 /* ---- scopes by name ---- */
 
@@ -5058,36 +5066,25 @@ PERF_COLD_FN_ void *perf_keep_(perf_registry_ *r, size_t bytes)
 #define PERF_HUGE_FROM_ PERF_HUGE_PAGE_         /* bytes of a thread's pool before huge pages     */
 
 #if defined(__linux__) && PERF_LP64_UNIX_
-/* A block for one huge page, where the system gives any; NULL: no memory.  Cells of thousands of
- * places lie in few of them: each call finds its own with fewer misses of the TLB.               */
-PERF_COLD_FN_ char *perf_huge_page_(void)
-{
-    char     *p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
-    uintptr_t over = PERF_PTR_(uintptr_t, p) & (PERF_HUGE_PAGE_ - 1);
-    int       was = PERF_ERRNO_;
-
-    if (!p)
-        return PERF_NULL_;
-    if (over)
-        p += PERF_HUGE_PAGE_ - over;
-    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
-    return p;
-}
-
-/* Gives the thread's pool a huge page when it has used 2 MB: small programs never come here. */
+/* Gives the thread's pool a huge page, if the system has any, when it has used 2 MB: small programs
+ * never come here.  Cells of thousands of places lie in few of them: each call finds its own with
+ * fewer misses of the TLB.                                                                       */
 PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
 {
     char *p;
+    int   was = PERF_ERRNO_;
 
     if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
         t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
         return;
-    p = perf_huge_page_();
-    if (p) {
-        t->pool = p;
-        t->pool_end = p + PERF_HUGE_PAGE_;
-    }
+    p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
+    if (!p)
+        return;
+    p += (0 - PERF_PTR_(uintptr_t, p)) & (PERF_HUGE_PAGE_ - 1);
+    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
+    PERF_ERRNO_ = was;
+    t->pool = p;
+    t->pool_end = p + PERF_HUGE_PAGE_;
 }
 #else
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
@@ -10171,17 +10168,6 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
     perf_fail_(t->home, why);
 }
 
-/* A mark of a thread that has no recorder, and gets none now. */
-PERF_COLD_FN_ void perf_lose_unrecorded_(perf_registry_ *r)
-{
-#if PERF_TCC_
-    r->lost++;
-#else
-    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
-#endif
-    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
-}
-
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
@@ -10880,8 +10866,14 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
     perf_recorder_ *t = perf_recorder_get_();
     perf_registry_ *r = t ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r)
-        perf_lose_unrecorded_(r);
+    if (!r)
+        return t;
+#if PERF_TCC_
+    r->lost++;
+#else
+    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
+#endif
+    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
     return t;
 }
 
@@ -10978,16 +10970,6 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
     return c;
 }
 
-/* The cell of a name that is open, from `caller` outwards; NULL: it is not open. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_open_(perf_cell_ *caller, uint32_t id)
-{
-    perf_cell_ *c = caller;
-
-    while (c && PERF_CELL_ID_(c) != id)
-        c = c->parent;
-    return c;
-}
-
 /* An empty cell of `id` under `caller`, in the ring of its name; NULL: no memory. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
@@ -11019,7 +11001,9 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller,
         slot = perf_slot_at_(t, caller, id);
         c = slot->cell;                         /* a signal handler may just have made it         */
         if (!c) {
-            c = perf_cell_open_(caller, id);
+            c = caller;                         /* open further out?                              */
+            while (c && PERF_CELL_ID_(c) != id)
+                c = c->parent;
             if (!c)
                 c = perf_cell_born_(t, caller, id);
             slot->caller = caller;
@@ -12434,16 +12418,10 @@ PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t 
 PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                        uint64_t ticks, uint64_t depth)
 {
-    uint64_t what = PERF_TAG_NAME_(c->tag) | depth << 56;
-
-    if (PERF_UNLIKELY_(ticks >= PERF_EVENT_MORE_)) {
-        if (!t->ring_mask)
-            return;
-        PERF_ADD_(t->ring_more, 1);
-        perf_event_hot_(t, ticks, 0);
-        ticks = PERF_EVENT_MORE_;
-    }
-    perf_event_hot_(t, start, what | ticks);
+    if (PERF_LIKELY_(ticks < PERF_EVENT_MORE_))
+        perf_event_hot_(t, start, ticks | PERF_TAG_NAME_(c->tag) | depth << 56);
+    else
+        perf_event_scope_(t, c, start, ticks, PERF_CAST_(uint32_t, depth));
 }
 
 #if PERF_DISABLE
