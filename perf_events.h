@@ -28,9 +28,9 @@ typedef struct perf_events_ {
     uint32_t    *value;         /* which remark belongs to which event, see perf_events_link_;    */
 } perf_events_;                 /* NULL: none to any                                              */
 
-PERF_FN void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
-                               uint64_t head, uint64_t n);
-PERF_FN void perf_events_link_(perf_events_ *e, perf_registry_ *r);
+PERF_COLD_DECL_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                                       uint64_t head, uint64_t n);
+PERF_COLD_DECL_ void perf_events_link_(perf_events_ *e, perf_registry_ *r);
 
 /* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
 PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
