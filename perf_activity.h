@@ -266,6 +266,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return g;
 }
 
+/* Reports, traces and diagnoses ask this source from now on. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
 {
     perf_source_ *source = &d->activity_source;
@@ -344,6 +345,7 @@ PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why
     perf_unlock_(&g->lock);
 }
 
+/* At the exit: fetches what has ended, and records nothing more. */
 PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
@@ -717,6 +719,7 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *r)
         g->flush(g->used, 0);
 }
 
+/* Fetches first, so that no record from before comes in later. */
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *g = perf_activity_seen_();
@@ -736,6 +739,7 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
     perf_unlock_(&g->lock);
 }
 
+/* The table of kernels and copies, a line a device, what is missing and why. */
 PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
 {
     perf_activity_ *g = perf_activity_seen_();
@@ -784,6 +788,7 @@ PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
 
 #define PERF_ACTIVITY_SHOWN_ 20u        /* rows of the table                                      */
 
+/* The rows with most time, and how many there are beside them. */
 PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum)
 {
     static const perf_column_ column[] = {
@@ -843,6 +848,7 @@ PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activit
     perf_row_end_(table);
 }
 
+/* The name of an id, or why there is none. */
 PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 {
     if (!id)
@@ -928,11 +934,12 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
     if (!(most.busy > 0))
         return;
     e->measured = 2;
-    e->busy = most.busy < total_ns ? most.busy / total_ns : 1;
-    e->starved = most.starved < total_ns ? most.starved / total_ns : 1;
+    e->busy = perf_least_(most.busy / total_ns, 1);
+    e->starved = perf_least_(most.starved / total_ns, 1);
     e->copies = most.copies / most.sum;
 }
 
+/* A device over its spans, those in the sums and those still open. */
 PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d)
 {
     perf_activity_whole_ whole = PERF_ZERO;

@@ -811,6 +811,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thr
     return ring;
 }
 
+/* A ring of PERF_GPU_SLOTS or more slots, with room for results; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                   uint32_t me)
 {
@@ -869,8 +870,10 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
-        PERF_SET_(&ring->retry, 15u * PERF_CAST_(uint32_t, mine));      /* not at every scope */
-        return mine - 1;
+        if (!mine)
+            return -1;
+        PERF_SET_(&ring->retry, 15u);           /* not at every scope */
+        return 0;
     }
     if (tried)
         PERF_SET_(&ring->passed, 1u);
@@ -878,6 +881,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     return 1;
 }
 
+/* The context of this scope was just found alive: for 0.1 ms nobody asks again. */
 PERF_COLD_FN_ void perf_gpu_freshen_(void)
 {
     perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
@@ -982,6 +986,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     }
 }
 
+/* The end of the range that perf_gpu_range_open_ began. */
 PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
 {
     const perf_sink_ *sink = PERF_ACQ_(&r->sink);
@@ -996,6 +1001,7 @@ PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
 
 /* ---- a part of a graph ---- */
 
+/* A scope also where its stream is being captured: two event nodes of the graph. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
 {
     const perf_gpu_backend *b = PERF_NULL_;
@@ -1278,6 +1284,7 @@ PERF_FN perf_status perf_gpu_collect(void)
     return PERF_OK;
 }
 
+/* One round over each ring, then over the parts of graphs.  Waits for locks, for no device. */
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
 {
     perf_gpu_driver_       *d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
@@ -1683,6 +1690,7 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
 
 #define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
 
+/* Of the two clocks only the bounds of all crystals are known. */
 PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
 {
     l->pace.rate_low = -PERF_GPU_DRIFT_;
@@ -1690,6 +1698,7 @@ PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
     l->tie_high = -1e300;
 }
 
+/* The pace in front of `first`, which a new line begins with. */
 PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
                                                      const perf_gpu_done_ *first, double tick)
 {
@@ -2089,12 +2098,14 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
 }
 
+/* In place of event_record once its driver or context is gone. */
 PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
 {
     (void)event, (void)stream;
     return PERF_GPU_SHUT_DOWN;
 }
 
+/* In place of stream_capturing where nobody is to be asked. */
 PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 {
     (void)stream, (void)status;
@@ -2214,18 +2225,22 @@ PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *e, const perf_gpu_stats *a, dou
     const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
 
     for (l = most; l; l = l->next)              /* another's idleness holds nobody back */
-        most = l->busy_ns > most->busy_ns ? l : most;
+        if (l->busy_ns > most->busy_ns)
+            most = l;
     if (most && !(total_ns > 0))
         total_ns = most->pace.until_ns - most->first_ns;
     if (!most || !(total_ns > 0) || !(most->busy_ns > 0))
         return 0;
     e->measured = 1;
-    e->busy = most->busy_ns < total_ns ? most->busy_ns / total_ns : 1;
-    e->starved = most->starved_ns < total_ns ? most->starved_ns / total_ns : 1;
-    e->copies = a->device_ns > 0 ? a->copy_ns / a->device_ns : -1;
+    e->busy = perf_least_(most->busy_ns / total_ns, 1);
+    e->starved = perf_least_(most->starved_ns / total_ns, 1);
+    e->copies = -1;
+    if (a->device_ns > 0)
+        e->copies = a->copy_ns / a->device_ns;
     return 1;
 }
 
+/* The table of device scopes: means per scope. */
 PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r)
 {
     static const perf_column_ column[] = {
@@ -2350,6 +2365,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     return a;
 }
 
+/* How many scopes of a ring have ended and are not fetched. */
 PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 {
     uint32_t i, n = 0;
@@ -2361,6 +2377,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 
 /* ---- reset ---- */
 
+/* Forgets the sums; what began before now is not counted when it comes in. */
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
     perf_registry_  *r = perf_registry_get_();

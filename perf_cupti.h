@@ -132,6 +132,7 @@ PERF_FN perf_status perf_cupti_start(const char *library)
 
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
 
+/* Finds the library and the driver, subscribes, lets records come; else *why says why not. */
 PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
                                            perf_activity_why_ *why)
 {
@@ -298,6 +299,7 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
     PERF_FREE(buffer);
 }
 
+/* One record of CUPTI's, of a kind that we asked for. */
 PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
 {
     const perf_cupti_kernel_ *kernel = PERF_CAST_(const perf_cupti_kernel_ *, record);

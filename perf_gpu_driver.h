@@ -438,6 +438,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 }
 #endif
 
+/* 1: the table has the nine functions that must be there. */
 PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 {
     return t->ctx_get && t->event_create && t->event_destroy && t->event_record &&

@@ -158,6 +158,7 @@ PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprof
 }
 #endif
 
+/* Finds the library and its devices, and tells it of us; else *why says why not. */
 PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
                                                  perf_activity_why_ *why)
 {
@@ -210,6 +211,7 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
            c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
 }
 
+/* Keeps the agents that are GPUs. */
 PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
                                            void *calls)
 {

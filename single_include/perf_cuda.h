@@ -31941,6 +31941,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 }
 #endif
 
+/* 1: the table has the nine functions that must be there. */
 PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 {
     return t->ctx_get && t->event_create && t->event_destroy && t->event_record &&
@@ -33498,6 +33499,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thr
     return ring;
 }
 
+/* A ring of PERF_GPU_SLOTS or more slots, with room for results; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                   uint32_t me)
 {
@@ -33556,8 +33558,10 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
-        PERF_SET_(&ring->retry, 15u * PERF_CAST_(uint32_t, mine));      /* not at every scope */
-        return mine - 1;
+        if (!mine)
+            return -1;
+        PERF_SET_(&ring->retry, 15u);           /* not at every scope */
+        return 0;
     }
     if (tried)
         PERF_SET_(&ring->passed, 1u);
@@ -33565,6 +33569,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     return 1;
 }
 
+/* The context of this scope was just found alive: for 0.1 ms nobody asks again. */
 PERF_COLD_FN_ void perf_gpu_freshen_(void)
 {
     perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
@@ -33669,6 +33674,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     }
 }
 
+/* The end of the range that perf_gpu_range_open_ began. */
 PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
 {
     const perf_sink_ *sink = PERF_ACQ_(&r->sink);
@@ -33683,6 +33689,7 @@ PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
 
 /* ---- a part of a graph ---- */
 
+/* A scope also where its stream is being captured: two event nodes of the graph. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
 {
     const perf_gpu_backend *b = PERF_NULL_;
@@ -33965,6 +33972,7 @@ PERF_FN perf_status perf_gpu_collect(void)
     return PERF_OK;
 }
 
+/* One round over each ring, then over the parts of graphs.  Waits for locks, for no device. */
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
 {
     perf_gpu_driver_       *d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
@@ -34370,6 +34378,7 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
 
 #define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
 
+/* Of the two clocks only the bounds of all crystals are known. */
 PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
 {
     l->pace.rate_low = -PERF_GPU_DRIFT_;
@@ -34377,6 +34386,7 @@ PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
     l->tie_high = -1e300;
 }
 
+/* The pace in front of `first`, which a new line begins with. */
 PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
                                                      const perf_gpu_done_ *first, double tick)
 {
@@ -34776,12 +34786,14 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
 }
 
+/* In place of event_record once its driver or context is gone. */
 PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
 {
     (void)event, (void)stream;
     return PERF_GPU_SHUT_DOWN;
 }
 
+/* In place of stream_capturing where nobody is to be asked. */
 PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 {
     (void)stream, (void)status;
@@ -34901,18 +34913,22 @@ PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *e, const perf_gpu_stats *a, dou
     const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
 
     for (l = most; l; l = l->next)              /* another's idleness holds nobody back */
-        most = l->busy_ns > most->busy_ns ? l : most;
+        if (l->busy_ns > most->busy_ns)
+            most = l;
     if (most && !(total_ns > 0))
         total_ns = most->pace.until_ns - most->first_ns;
     if (!most || !(total_ns > 0) || !(most->busy_ns > 0))
         return 0;
     e->measured = 1;
-    e->busy = most->busy_ns < total_ns ? most->busy_ns / total_ns : 1;
-    e->starved = most->starved_ns < total_ns ? most->starved_ns / total_ns : 1;
-    e->copies = a->device_ns > 0 ? a->copy_ns / a->device_ns : -1;
+    e->busy = perf_least_(most->busy_ns / total_ns, 1);
+    e->starved = perf_least_(most->starved_ns / total_ns, 1);
+    e->copies = -1;
+    if (a->device_ns > 0)
+        e->copies = a->copy_ns / a->device_ns;
     return 1;
 }
 
+/* The table of device scopes: means per scope. */
 PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r)
 {
     static const perf_column_ column[] = {
@@ -35037,6 +35053,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     return a;
 }
 
+/* How many scopes of a ring have ended and are not fetched. */
 PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 {
     uint32_t i, n = 0;
@@ -35048,6 +35065,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 
 /* ---- reset ---- */
 
+/* Forgets the sums; what began before now is not counted when it comes in. */
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
     perf_registry_  *r = perf_registry_get_();
@@ -38610,6 +38628,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return g;
 }
 
+/* Reports, traces and diagnoses ask this source from now on. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
 {
     perf_source_ *source = &d->activity_source;
@@ -38688,6 +38707,7 @@ PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why
     perf_unlock_(&g->lock);
 }
 
+/* At the exit: fetches what has ended, and records nothing more. */
 PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
@@ -39061,6 +39081,7 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *r)
         g->flush(g->used, 0);
 }
 
+/* Fetches first, so that no record from before comes in later. */
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *g = perf_activity_seen_();
@@ -39080,6 +39101,7 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
     perf_unlock_(&g->lock);
 }
 
+/* The table of kernels and copies, a line a device, what is missing and why. */
 PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
 {
     perf_activity_ *g = perf_activity_seen_();
@@ -39128,6 +39150,7 @@ PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
 
 #define PERF_ACTIVITY_SHOWN_ 20u        /* rows of the table                                      */
 
+/* The rows with most time, and how many there are beside them. */
 PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum)
 {
     static const perf_column_ column[] = {
@@ -39187,6 +39210,7 @@ PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activit
     perf_row_end_(table);
 }
 
+/* The name of an id, or why there is none. */
 PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 {
     if (!id)
@@ -39272,11 +39296,12 @@ PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
     if (!(most.busy > 0))
         return;
     e->measured = 2;
-    e->busy = most.busy < total_ns ? most.busy / total_ns : 1;
-    e->starved = most.starved < total_ns ? most.starved / total_ns : 1;
+    e->busy = perf_least_(most.busy / total_ns, 1);
+    e->starved = perf_least_(most.starved / total_ns, 1);
     e->copies = most.copies / most.sum;
 }
 
+/* A device over its spans, those in the sums and those still open. */
 PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d)
 {
     perf_activity_whole_ whole = PERF_ZERO;
@@ -39429,6 +39454,7 @@ PERF_FN perf_status perf_cupti_start(const char *library)
 
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
 
+/* Finds the library and the driver, subscribes, lets records come; else *why says why not. */
 PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
                                            perf_activity_why_ *why)
 {
@@ -39595,6 +39621,7 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
     PERF_FREE(buffer);
 }
 
+/* One record of CUPTI's, of a kind that we asked for. */
 PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
 {
     const perf_cupti_kernel_ *kernel = PERF_CAST_(const perf_cupti_kernel_ *, record);
@@ -39809,6 +39836,7 @@ PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprof
 }
 #endif
 
+/* Finds the library and its devices, and tells it of us; else *why says why not. */
 PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
                                                  perf_activity_why_ *why)
 {
@@ -39861,6 +39889,7 @@ PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
            c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
 }
 
+/* Keeps the agents that are GPUs. */
 PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
                                            void *calls)
 {
