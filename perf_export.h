@@ -86,7 +86,7 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *
     arm->arm = PERF_CAST_(int, i % 2);
     if (!loop->ab && arm->arm)
         return 0;
-    arm->time = perf_saved_summary_(loop, arm->arm);
+    arm->time = loop->time[arm->arm];
     if (!loop->ab) {
         arm->batch = loop->bench->batch;
         perf_arm_rates_(arm);
@@ -790,7 +790,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
     if (!path || !*path || !row.name)
         return PERF_EINVAL;
     if (row.put)
-        return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
+        return perf_saving_save_(path, PERF_NULL_, row.put, opts, PERF_NULL_, 0);
     if (opts && opts->run)
         title = opts->run;
     if (!title)

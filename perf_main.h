@@ -1586,23 +1586,6 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
     return first > second ? first : second;
 }
 
-/* Results to an open stream, which stays open; put NULL: our own JSON. */
-PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, const void *),
-                                           const perf_results_opts *opts)
-{
-    perf_status status;
-    size_t      len;
-    char       *text;
-
-    if (!file)
-        return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
-    if (text && !perf_out_write_(file, text, len, 0))
-        status = PERF_EIO;
-    PERF_FREE(text);
-    return status;
-}
-
 /* Writes --output. */
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
@@ -1613,7 +1596,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     if (!m->format && to_screen)
-        return perf_main_write_(stdout, PERF_NULL_, &m->with);
+        return perf_saving_save_(PERF_NULL_, stdout, PERF_NULL_, &m->with, PERF_NULL_, 0);
     if (!m->format)
         return perf_results_save(m->output, &m->with);
     if (!to_screen)
@@ -1621,7 +1604,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     row = perf_export_row_of_(format);
     if (!row.put)                               /* a page, for a file only                        */
         return PERF_EINVAL;
-    return perf_main_write_(stdout, row.put, &m->with);
+    return perf_saving_save_(PERF_NULL_, stdout, row.put, &m->with, PERF_NULL_, 0);
 }
 
 /* Compares, then writes; returns the exit status. */

@@ -150,24 +150,28 @@ PERF_FN double perf_middle_(double *x, size_t n, double p)
     return perf_quantile_(x, n, p);
 }
 
-/* The figure of a scope that a rule on this metric compares. */
-PERF_FN double perf_scope_figure_(const perf_read_entry_ *entry, perf_metric metric)
-{
-    if (metric == PERF_METRIC_MEAN)
-        return entry->figure[PERF_SCOPE_MEAN_];
-    if (metric == PERF_METRIC_P99)
-        return entry->figure[PERF_SCOPE_P99_];
-    if (metric == PERF_METRIC_P95)
-        return entry->figure[PERF_SCOPE_P95_];
-    return entry->figure[PERF_SCOPE_P50_];
-}
+/* The figure that a rule on a metric compares. */
+typedef struct perf_figure_ {
+    double p;                   /* the quantile; < 0: the mean                                    */
+    size_t least;               /* values that bound it at 95 %: fewer are not compared           */
+    int    scope;               /* where a scope has it                                           */
+} perf_figure_;
 
-/* How many values a rule on this metric needs, to know its percentile. */
-PERF_FN size_t perf_metric_least_(perf_metric metric)
+PERF_FN perf_figure_ perf_figure_of_(perf_metric metric)
 {
-    if (metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN || metric > PERF_METRIC_MEMORY)
-        return 0;
-    return perf_quantile_min_count_(perf_metric_p_(metric), 0.95);
+    static const perf_figure_ median = {0.5, 0, PERF_SCOPE_P50_}, p50 = {0.5, 6, PERF_SCOPE_P50_},
+                              p95 = {0.95, 72, PERF_SCOPE_P95_}, p99 = {0.99, 368, PERF_SCOPE_P99_},
+                              mean = {-1.0, 0, PERF_SCOPE_MEAN_};
+
+    if (metric == PERF_METRIC_P50)
+        return p50;
+    if (metric == PERF_METRIC_P95)
+        return p95;
+    if (metric == PERF_METRIC_P99)
+        return p99;
+    if (metric == PERF_METRIC_MEAN)
+        return mean;
+    return median;
 }
 
 /* The values of a bench; of an A/B loop, the ratios of its pairs. */
@@ -188,20 +192,20 @@ PERF_COLD_FN_ void perf_entry_values_(const perf_read_ *file, const perf_read_en
 PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_entry_ *entry,
                                         perf_metric metric, double *pool)
 {
-    const size_t least = perf_metric_least_(metric);
-    double       figure = 0.0;
-    size_t       i;
+    const perf_figure_ of = perf_figure_of_(metric);
+    double             figure = 0.0;
+    size_t             i;
 
     if (entry->kind == PERF_BASELINE_SCOPE) {
-        if (entry->figure[PERF_SCOPE_CALLS_] >= PERF_CAST_(double, least))
-            figure = perf_scope_figure_(entry, metric);
-    } else if (entry->values >= least) {
+        if (entry->figure[PERF_SCOPE_CALLS_] >= PERF_CAST_(double, of.least))
+            figure = entry->figure[of.scope];
+    } else if (entry->values >= of.least) {
         perf_entry_values_(file, entry, pool);
-        if (metric == PERF_METRIC_MEAN)
+        if (of.p < 0.0)
             for (i = 0; i < entry->values; i++)
                 figure += pool[i] / PERF_CAST_(double, entry->values);
         else
-            figure = perf_middle_(pool, entry->values, perf_metric_p_(metric));
+            figure = perf_middle_(pool, entry->values, of.p);
     }
     if (!perf_is_duration_(figure))
         return 0.0;
@@ -237,6 +241,42 @@ PERF_FN double perf_entry_tick_(int kind, perf_metric metric, double a, double b
     if (kind == PERF_BASELINE_AB)
         step *= 2.0;
     return step > least ? step : least;
+}
+
+/* By kind and name. */
+PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
+{
+    if (a->kind != b->kind)
+        return a->kind - b->kind;
+    return strcmp(a->name, b->name);
+}
+
+/* By kind, name, run and place in the file, for qsort. */
+PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
+{
+    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
+    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
+    const int               order = perf_read_compare_(a, b);
+
+    if (order)
+        return order;
+    if (a->of_run != b->of_run)
+        return a->of_run - b->of_run;
+    return (a > b) - (a < b);
+}
+
+/* Puts the entries in order; 0: no memory. */
+PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
+{
+    size_t i;
+
+    file->order = PERF_CAST_(perf_read_entry_ **,
+                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
+    for (i = 0; file->order && i < file->entries; i++)
+        file->order[i] = &file->entry[i];
+    if (file->order)
+        qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
+    return file->order != PERF_NULL_;
 }
 
 /* The first in order of those that are not before *entry. */
@@ -397,13 +437,24 @@ PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, dou
     return odd;
 }
 
+/* The number of a saved run among those of this machine and build, from 1. */
+PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
+{
+    size_t number = 0;
+    int    i;
+
+    for (i = 0; i <= run; i++)
+        if (check->old.run[i].ours)
+            number++;
+    return number;
+}
+
 /* Notes that a run was left out, of one entry or (NULL) of all. */
 PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, const char *entry)
 {
     perf_baseline       *baseline = check->baseline;
     const perf_read_    *old = &check->old;
     perf_baseline_odd   *odd;
-    int                  i;
 
     if (!perf_more_(&baseline->odd, &check->odd_room, baseline->odds, sizeof *odd)) {
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
@@ -417,9 +468,7 @@ PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, co
     odd->time_s = old->run[run].time_s;
     odd->load = old->run[run].load;
     odd->ratio = perf_exp_(off);
-    for (i = 0; i <= run; i++)
-        if (old->run[i].ours)
-            odd->number++;
+    odd->number = perf_baseline_number_(check, run);
 }
 
 /* How far the runs moved as a whole: the median over the entries that all of them have.  Ratios
@@ -1111,18 +1160,6 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
     check->baseline->fresh++;
 }
 
-/* The number of a saved run among those of this machine and build, from 1. */
-PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
-{
-    size_t number = 0;
-    int    i;
-
-    for (i = 0; i <= run; i++)
-        if (check->old.run[i].ours)
-            number++;
-    return number;
-}
-
 /* Notes that the change came with that saved run. */
 PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
                                         perf_baseline_entry *entry)
@@ -1389,23 +1426,26 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     }
 }
 
-/* Reads this run, the file, and makes room for their values. */
-PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const char *now, size_t now_size,
-                                       const char *text, size_t size)
+/* Reads this run beside the file, puts both in order, and makes room for their values. */
+PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts)
 {
-    size_t room;
+    perf_read_ *old = &check->old, *now = &check->now;
+    size_t      room;
 
-    perf_read_results_(&check->now, now, now_size, check->counter);
-    perf_read_results_(&check->old, text, size, check->counter);
-    if (check->old.in.status != PERF_OK)
-        perf_baseline_fail_(check->baseline, check->old.in.status, check->old.in.error_at);
-    else if (check->now.in.status != PERF_OK)
-        perf_baseline_fail_(check->baseline, check->now.in.status, 0);
-    room = check->old.values;
-    if (room < check->now.values)
-        room = check->now.values;
+    if (old->in.status != PERF_OK) {
+        perf_baseline_fail_(check->baseline, old->in.status, old->in.error_at);
+        return;
+    }
+    perf_read_now_(now, opts, check->counter);
+    if (now->in.status != PERF_OK) {
+        perf_baseline_fail_(check->baseline, now->in.status, 0);
+        return;
+    }
+    room = old->values;
+    if (room < now->values)
+        room = now->values;
     check->pool = PERF_CAST_(double *, PERF_MALLOC((room + 1) * sizeof *check->pool));
-    if (!check->pool)
+    if (!check->pool || !perf_read_sort_(old) || !perf_read_sort_(now))
         perf_baseline_fail_(check->baseline, PERF_ENOMEM, 0);
 }
 
@@ -1442,58 +1482,42 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     return perf_verdict_start_(&check->opts).status == PERF_OK;
 }
 
-/* The text need not end with NUL.  opts NULL: defaults.  count_own: see perf_checking_. */
-PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text, size_t size,
-                                      const perf_baseline_opts *opts, int count_own)
+/* The check itself, of a file that has been read. */
+PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts)
 {
-    perf_baseline_opts none = PERF_ZERO;
-    perf_checking_     check = PERF_ZERO;
-    perf_status        status;
-    char              *now;
-    size_t             now_size;
-
-    if (!opts)
-        opts = &none;
-    check.baseline = baseline;
-    check.count_own = count_own;
-    if (!perf_checking_rule_(&check, &opts->accept)) {
-        perf_baseline_fail_(baseline, PERF_EINVAL, 0);
-        return;
+    perf_checking_read_(check, &opts->now);
+    if (check->baseline->status == PERF_OK) {
+        perf_baseline_runs_(check, opts->any_machine);
+        perf_odd_runs_(check);
+        perf_baseline_span_(check);
+        if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
+            perf_gather_(check);
+        perf_checking_entries_(check);
+        perf_baseline_family_(check->baseline, check->opts.rules);
     }
-    now = perf_saving_make_(PERF_NULL_, &opts->now, PERF_NULL_, &now_size, &status);
-    if (!now) {
-        perf_baseline_fail_(baseline, status, 0);
-        return;
-    }
-    perf_checking_read_(&check, now, now_size, text, size);
-    if (baseline->status == PERF_OK) {
-        perf_baseline_runs_(&check, opts->any_machine);
-        perf_odd_runs_(&check);
-        perf_baseline_span_(&check);
-        if (opts->most_unchanged && check.used >= PERF_BASELINE_BESIDE_)
-            perf_gather_(&check);
-        perf_checking_entries_(&check);
-        perf_baseline_family_(baseline, check.opts.rules);
-    }
-    perf_checking_free_(&check);
-    PERF_FREE(now);
+    perf_checking_free_(check);
 }
 
+/* opts NULL: defaults.  count_own: see perf_checking_. */
 PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                               int count_own)
 {
-    perf_baseline baseline = PERF_ZERO;
-    perf_status   status = PERF_EDISABLED;
-    size_t        size = 0;
-    char         *text = PERF_CAST_(char *, PERF_NULL_);
+    const perf_baseline_opts none = PERF_ZERO;
+    perf_baseline            baseline = PERF_ZERO;
+    perf_checking_           check = PERF_ZERO;
 
-    if (!PERF_DISABLE)
-        text = perf_read_file_(path, &size, &status);
-    if (text)
-        perf_baseline_run_(&baseline, text, size, opts, count_own);
-    else
-        perf_baseline_fail_(&baseline, status, 0);
-    PERF_FREE(text);
+    if (!opts)
+        opts = &none;
+    check.baseline = &baseline;
+    check.count_own = count_own;
+    if (PERF_DISABLE) {
+        perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
+    } else if (!perf_checking_rule_(&check, &opts->accept)) {
+        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
+    } else {
+        perf_read_saved_(&check.old, path, check.counter);
+        perf_checking_run_(&check, opts);
+    }
     return baseline;
 }
 

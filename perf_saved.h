@@ -15,7 +15,7 @@
 #include "perf.h"
 
 #include <stdio.h>
-#include <stdlib.h>             /* qsort                                                          */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>               /* time, on Windows                                               */
 
@@ -86,12 +86,13 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
- *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
- *                          value that is none, or of a pair that is not whole
- *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
- *                          NULL: that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
- *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
+ *   perf_saved_value_      a value of an arm by the clock that decides; 0 for one that is none, or
+ *                          of a pair that is not whole
+ *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
+ *                          that of our own JSON; status as perf_results_save
+ *   perf_read_, perf_read_saved_, perf_read_now_, perf_read_free_  a file of results, or what this
+ *                          process would save, to be freed whatever `in.status` says
+ *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
@@ -281,6 +282,7 @@ typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is
     const char           *name;
     const perf_result    *bench;
     const perf_ab_result *ab;
+    const perf_summary   *time[2];      /* of x, by the clock that decides                        */
     const double         *x[2];         /* ns an iteration, by slice                              */
     size_t                count;        /* of slices                                              */
     const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
@@ -314,8 +316,17 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
 /* A bench without slices has its median as its only slice. */
 PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
 {
+    if (loop.bench) {
+        loop.time[0] = perf_result_main_(loop.bench);
+    } else if (loop.ab->decides == PERF_DECIDES_CPU) {
+        loop.time[0] = &loop.ab->baseline_cpu;
+        loop.time[1] = &loop.ab->candidate_cpu;
+    } else {
+        loop.time[0] = &loop.ab->baseline;
+        loop.time[1] = &loop.ab->candidate;
+    }
     if (!loop.count && loop.bench && loop.bench->time.count) {
-        loop.x[0] = &perf_result_main_(loop.bench)->p50;
+        loop.x[0] = &loop.time[0]->p50;
         loop.count = 1;
     }
     if (!perf_more_(&saving->loop, &saving->loop_room, saving->loops, sizeof *saving->loop))
@@ -533,18 +544,6 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     if (!opts->no_scopes)
         perf_saving_scopes_(&saving, core);
     return saving;
-}
-
-/* The summary of a loop's arm by the clock that decides. */
-PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *loop, int arm)
-{
-    const perf_ab_result *ab = loop->ab;
-
-    if (!ab)
-        return perf_result_main_(loop->bench);
-    if (ab->decides == PERF_DECIDES_CPU)
-        return arm ? &ab->candidate_cpu : &ab->baseline_cpu;
-    return arm ? &ab->candidate : &ab->baseline;
 }
 
 /* Value i of an arm alone, by slice; 0: none such. */
@@ -997,10 +996,11 @@ typedef struct perf_read_ {
     perf_reader_      in;               /* its text stays: parts are copied when a run is added   */
     double           *value;
     perf_read_entry_ *entry;
-    perf_read_entry_ **order;           /* entries by kind, name, run                             */
+    perf_read_entry_ **order;           /* entries by kind, name, run, for those who compare      */
     perf_read_run_   *run;
     size_t            values, entries, runs, value_room, entry_room, run_room;
     const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
+    char             *own;              /* the text, freed with it; NULL: it is the caller's      */
 } perf_read_;
 
 /* A list of times; returns how many. */
@@ -1211,28 +1211,6 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
         file->run[file->runs++] = run;
 }
 
-/* By kind and name. */
-PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
-{
-    if (a->kind != b->kind)
-        return a->kind - b->kind;
-    return strcmp(a->name, b->name);
-}
-
-/* By kind, name, run and place in the file, for qsort. */
-PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
-{
-    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
-    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
-    const int               order = perf_read_compare_(a, b);
-
-    if (order)
-        return order;
-    if (a->of_run != b->of_run)
-        return a->of_run - b->of_run;
-    return (a > b) - (a < b);
-}
-
 /* The index of a run; -1: there is none such. */
 PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
 {
@@ -1244,20 +1222,13 @@ PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
     return -1;
 }
 
-/* Finds the run of each entry, then sorts. */
+/* Finds the run of each entry. */
 PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 {
     size_t i;
 
-    file->order = PERF_CAST_(perf_read_entry_ **,
-                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
-    if (!file->order) {
-        (void)perf_read_fail_(&file->in, PERF_ENOMEM);
-        return;
-    }
     for (i = 0; i < file->entries; i++) {
         perf_read_entry_ *entry = &file->entry[i];
-        file->order[i] = entry;
         if (i && !strcmp(entry->run, entry[-1].run))
             entry->of_run = entry[-1].of_run;
         else
@@ -1265,7 +1236,6 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
         if (entry->level && entry->of_run >= 0)
             file->run[entry->of_run].marked = 1;
     }
-    qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
 }
 
 /* The whole document; counter: see perf_read_.  file->in.status says how it went; perf_read_free_
@@ -1313,6 +1283,7 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
     PERF_FREE(file->entry);
     PERF_FREE(file->order);
     PERF_FREE(file->run);
+    PERF_FREE(file->own);
 }
 
 /* Why a file does not open; PERF_ENODATA: there is none. */
@@ -1360,6 +1331,26 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
         *size = 0;
     }
     return text;
+}
+
+/* Keeps a text, or why there is none, and reads it. */
+PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
+                                  const char *counter)
+{
+    memset(file, 0, sizeof *file);
+    file->in.status = status;
+    if (text)
+        perf_read_results_(file, text, size, counter);
+    file->own = text;
+}
+
+PERF_COLD_FN_ void perf_read_saved_(perf_read_ *file, const char *path, const char *counter)
+{
+    perf_status status;
+    size_t      size;
+    char       *text = perf_read_file_(path, &size, &status);
+
+    perf_read_own_(file, text, size, status, counter);
 }
 
 /* ---- our own JSON ---- */
@@ -1476,7 +1467,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_writer_ *json, const perf_saving_ *
     perf_put_step_(json, saving, loop->own, result->decides, result->batch);
     perf_put_decides_(json, result->decides, result->cpu.count);
     if (result->time.count)
-        perf_put_summary_(json, "summary", perf_saved_summary_(loop, 0));
+        perf_put_summary_(json, "summary", loop->time[0]);
     perf_put_samples_(json, "samples", loop, 0);
 }
 
@@ -1537,8 +1528,8 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_put_step_(json, saving, loop->own, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
-        perf_put_summary_(json, "summary_baseline", perf_saved_summary_(loop, 0));
-        perf_put_summary_(json, "summary_candidate", perf_saved_summary_(loop, 1));
+        perf_put_summary_(json, "summary_baseline", loop->time[0]);
+        perf_put_summary_(json, "summary_candidate", loop->time[1]);
     }
     perf_put_samples_(json, "baseline", loop, 0);
     perf_put_samples_(json, "candidate", loop, 1);
@@ -1845,6 +1836,16 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
+PERF_COLD_FN_ void perf_read_now_(perf_read_ *file, const perf_results_opts *opts,
+                                  const char *counter)
+{
+    perf_status status;
+    size_t      size;
+    char       *text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+
+    perf_read_own_(file, text, size, status, counter);
+}
+
 typedef struct perf_text_file_ {
     perf_file_  file;
     const char *text;
@@ -1878,8 +1879,9 @@ PERF_COLD_FN_ void perf_text_go_(void *with)
         file->failed = 1;
 }
 
-/* durable: read back, and on the disk before it replaces what was there. */
-PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
+/* Into a file, or (not NULL) an open stream, which stays open.  durable: read back, and on the disk
+ * before it replaces what was there.                                                             */
+PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
                                             int durable)
@@ -1888,13 +1890,15 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
     perf_status     status;
     char           *text;
 
-    if (!path || !*path)
+    if (!stream && (!path || !*path))
         return PERF_EINVAL;
     file.file.durable = durable;
     text = perf_saving_make_(put, opts, old, &file.len, &status);
     file.text = text;
-    if (text)
+    if (text && !stream)
         status = perf_file_save_(path, &file.file, perf_text_go_, &file);
+    else if (text && !perf_out_write_(stream, text, file.len, 0))
+        status = PERF_EIO;
     PERF_FREE(text);
     return status;
 }
@@ -1903,7 +1907,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 {
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    return perf_saving_save_(path, PERF_NULL_, opts, PERF_NULL_, 0);
+    return perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, PERF_NULL_, 0);
 }
 
 #if PERF_POSIX_FILES_
@@ -1971,7 +1975,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
     if (perf_is_damaged_(status))
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, PERF_NULL_, opts, old, 1);
+        status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
     PERF_FREE(text);
     (void)perf_close_(folder);

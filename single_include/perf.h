@@ -7293,13 +7293,11 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
- *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
  *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
  *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
- *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
  *   perf_rule_room_        how far a ratio is from another answer
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
@@ -21111,7 +21109,7 @@ PERF_END_DECLS
 
 
 #include <stdio.h>
-#include <stdlib.h>             /* qsort                                                          */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>               /* time, on Windows                                               */
 
@@ -21182,12 +21180,13 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_saving_, perf_saved_, perf_saved_scope_, perf_saved_bucket_  what there is to write;
  *                          pointers into the core, which ended loops do not leave meanwhile
- *   perf_saved_summary_, perf_saved_value_  a loop's arm by the clock that decides; 0 for a
- *                          value that is none, or of a pair that is not whole
- *   perf_saving_save_, perf_saving_make_  run a writer over all there is, into a file or memory;
- *                          NULL: that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_results_, perf_read_free_, perf_read_file_  a file of results
- *   perf_read_entry_, perf_read_run_, perf_read_compare_, PERF_SCOPE_*_  what stands in it
+ *   perf_saved_value_      a value of an arm by the clock that decides; 0 for one that is none, or
+ *                          of a pair that is not whole
+ *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
+ *                          that of our own JSON; status as perf_results_save
+ *   perf_read_, perf_read_saved_, perf_read_now_, perf_read_free_  a file of results, or what this
+ *                          process would save, to be freed whatever `in.status` says
+ *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
@@ -21377,6 +21376,7 @@ typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is
     const char           *name;
     const perf_result    *bench;
     const perf_ab_result *ab;
+    const perf_summary   *time[2];      /* of x, by the clock that decides                        */
     const double         *x[2];         /* ns an iteration, by slice                              */
     size_t                count;        /* of slices                                              */
     const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
@@ -21410,8 +21410,17 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
 /* A bench without slices has its median as its only slice. */
 PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
 {
+    if (loop.bench) {
+        loop.time[0] = perf_result_main_(loop.bench);
+    } else if (loop.ab->decides == PERF_DECIDES_CPU) {
+        loop.time[0] = &loop.ab->baseline_cpu;
+        loop.time[1] = &loop.ab->candidate_cpu;
+    } else {
+        loop.time[0] = &loop.ab->baseline;
+        loop.time[1] = &loop.ab->candidate;
+    }
     if (!loop.count && loop.bench && loop.bench->time.count) {
-        loop.x[0] = &perf_result_main_(loop.bench)->p50;
+        loop.x[0] = &loop.time[0]->p50;
         loop.count = 1;
     }
     if (!perf_more_(&saving->loop, &saving->loop_room, saving->loops, sizeof *saving->loop))
@@ -21629,18 +21638,6 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     if (!opts->no_scopes)
         perf_saving_scopes_(&saving, core);
     return saving;
-}
-
-/* The summary of a loop's arm by the clock that decides. */
-PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *loop, int arm)
-{
-    const perf_ab_result *ab = loop->ab;
-
-    if (!ab)
-        return perf_result_main_(loop->bench);
-    if (ab->decides == PERF_DECIDES_CPU)
-        return arm ? &ab->candidate_cpu : &ab->baseline_cpu;
-    return arm ? &ab->candidate : &ab->baseline;
 }
 
 /* Value i of an arm alone, by slice; 0: none such. */
@@ -22093,10 +22090,11 @@ typedef struct perf_read_ {
     perf_reader_      in;               /* its text stays: parts are copied when a run is added   */
     double           *value;
     perf_read_entry_ *entry;
-    perf_read_entry_ **order;           /* entries by kind, name, run                             */
+    perf_read_entry_ **order;           /* entries by kind, name, run, for those who compare      */
     perf_read_run_   *run;
     size_t            values, entries, runs, value_room, entry_room, run_room;
     const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
+    char             *own;              /* the text, freed with it; NULL: it is the caller's      */
 } perf_read_;
 
 /* A list of times; returns how many. */
@@ -22307,28 +22305,6 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
         file->run[file->runs++] = run;
 }
 
-/* By kind and name. */
-PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
-{
-    if (a->kind != b->kind)
-        return a->kind - b->kind;
-    return strcmp(a->name, b->name);
-}
-
-/* By kind, name, run and place in the file, for qsort. */
-PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
-{
-    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
-    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
-    const int               order = perf_read_compare_(a, b);
-
-    if (order)
-        return order;
-    if (a->of_run != b->of_run)
-        return a->of_run - b->of_run;
-    return (a > b) - (a < b);
-}
-
 /* The index of a run; -1: there is none such. */
 PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
 {
@@ -22340,20 +22316,13 @@ PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
     return -1;
 }
 
-/* Finds the run of each entry, then sorts. */
+/* Finds the run of each entry. */
 PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 {
     size_t i;
 
-    file->order = PERF_CAST_(perf_read_entry_ **,
-                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
-    if (!file->order) {
-        (void)perf_read_fail_(&file->in, PERF_ENOMEM);
-        return;
-    }
     for (i = 0; i < file->entries; i++) {
         perf_read_entry_ *entry = &file->entry[i];
-        file->order[i] = entry;
         if (i && !strcmp(entry->run, entry[-1].run))
             entry->of_run = entry[-1].of_run;
         else
@@ -22361,7 +22330,6 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
         if (entry->level && entry->of_run >= 0)
             file->run[entry->of_run].marked = 1;
     }
-    qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
 }
 
 /* The whole document; counter: see perf_read_.  file->in.status says how it went; perf_read_free_
@@ -22409,6 +22377,7 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
     PERF_FREE(file->entry);
     PERF_FREE(file->order);
     PERF_FREE(file->run);
+    PERF_FREE(file->own);
 }
 
 /* Why a file does not open; PERF_ENODATA: there is none. */
@@ -22456,6 +22425,26 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
         *size = 0;
     }
     return text;
+}
+
+/* Keeps a text, or why there is none, and reads it. */
+PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
+                                  const char *counter)
+{
+    memset(file, 0, sizeof *file);
+    file->in.status = status;
+    if (text)
+        perf_read_results_(file, text, size, counter);
+    file->own = text;
+}
+
+PERF_COLD_FN_ void perf_read_saved_(perf_read_ *file, const char *path, const char *counter)
+{
+    perf_status status;
+    size_t      size;
+    char       *text = perf_read_file_(path, &size, &status);
+
+    perf_read_own_(file, text, size, status, counter);
 }
 
 /* ---- our own JSON ---- */
@@ -22572,7 +22561,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_writer_ *json, const perf_saving_ *
     perf_put_step_(json, saving, loop->own, result->decides, result->batch);
     perf_put_decides_(json, result->decides, result->cpu.count);
     if (result->time.count)
-        perf_put_summary_(json, "summary", perf_saved_summary_(loop, 0));
+        perf_put_summary_(json, "summary", loop->time[0]);
     perf_put_samples_(json, "samples", loop, 0);
 }
 
@@ -22633,8 +22622,8 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     perf_put_step_(json, saving, loop->own, result->decides, batch);
     perf_put_decides_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
-        perf_put_summary_(json, "summary_baseline", perf_saved_summary_(loop, 0));
-        perf_put_summary_(json, "summary_candidate", perf_saved_summary_(loop, 1));
+        perf_put_summary_(json, "summary_baseline", loop->time[0]);
+        perf_put_summary_(json, "summary_candidate", loop->time[1]);
     }
     perf_put_samples_(json, "baseline", loop, 0);
     perf_put_samples_(json, "candidate", loop, 1);
@@ -22941,6 +22930,16 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
+PERF_COLD_FN_ void perf_read_now_(perf_read_ *file, const perf_results_opts *opts,
+                                  const char *counter)
+{
+    perf_status status;
+    size_t      size;
+    char       *text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+
+    perf_read_own_(file, text, size, status, counter);
+}
+
 typedef struct perf_text_file_ {
     perf_file_  file;
     const char *text;
@@ -22974,8 +22973,9 @@ PERF_COLD_FN_ void perf_text_go_(void *with)
         file->failed = 1;
 }
 
-/* durable: read back, and on the disk before it replaces what was there. */
-PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
+/* Into a file, or (not NULL) an open stream, which stays open.  durable: read back, and on the disk
+ * before it replaces what was there.                                                             */
+PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
                                             int durable)
@@ -22984,13 +22984,15 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
     perf_status     status;
     char           *text;
 
-    if (!path || !*path)
+    if (!stream && (!path || !*path))
         return PERF_EINVAL;
     file.file.durable = durable;
     text = perf_saving_make_(put, opts, old, &file.len, &status);
     file.text = text;
-    if (text)
+    if (text && !stream)
         status = perf_file_save_(path, &file.file, perf_text_go_, &file);
+    else if (text && !perf_out_write_(stream, text, file.len, 0))
+        status = PERF_EIO;
     PERF_FREE(text);
     return status;
 }
@@ -22999,7 +23001,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 {
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    return perf_saving_save_(path, PERF_NULL_, opts, PERF_NULL_, 0);
+    return perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, PERF_NULL_, 0);
 }
 
 #if PERF_POSIX_FILES_
@@ -23067,7 +23069,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
     if (perf_is_damaged_(status))
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, PERF_NULL_, opts, old, 1);
+        status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
     PERF_FREE(text);
     (void)perf_close_(folder);
@@ -23205,24 +23207,28 @@ PERF_FN double perf_middle_(double *x, size_t n, double p)
     return perf_quantile_(x, n, p);
 }
 
-/* The figure of a scope that a rule on this metric compares. */
-PERF_FN double perf_scope_figure_(const perf_read_entry_ *entry, perf_metric metric)
-{
-    if (metric == PERF_METRIC_MEAN)
-        return entry->figure[PERF_SCOPE_MEAN_];
-    if (metric == PERF_METRIC_P99)
-        return entry->figure[PERF_SCOPE_P99_];
-    if (metric == PERF_METRIC_P95)
-        return entry->figure[PERF_SCOPE_P95_];
-    return entry->figure[PERF_SCOPE_P50_];
-}
+/* The figure that a rule on a metric compares. */
+typedef struct perf_figure_ {
+    double p;                   /* the quantile; < 0: the mean                                    */
+    size_t least;               /* values that bound it at 95 %: fewer are not compared           */
+    int    scope;               /* where a scope has it                                           */
+} perf_figure_;
 
-/* How many values a rule on this metric needs, to know its percentile. */
-PERF_FN size_t perf_metric_least_(perf_metric metric)
+PERF_FN perf_figure_ perf_figure_of_(perf_metric metric)
 {
-    if (metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN || metric > PERF_METRIC_MEMORY)
-        return 0;
-    return perf_quantile_min_count_(perf_metric_p_(metric), 0.95);
+    static const perf_figure_ median = {0.5, 0, PERF_SCOPE_P50_}, p50 = {0.5, 6, PERF_SCOPE_P50_},
+                              p95 = {0.95, 72, PERF_SCOPE_P95_}, p99 = {0.99, 368, PERF_SCOPE_P99_},
+                              mean = {-1.0, 0, PERF_SCOPE_MEAN_};
+
+    if (metric == PERF_METRIC_P50)
+        return p50;
+    if (metric == PERF_METRIC_P95)
+        return p95;
+    if (metric == PERF_METRIC_P99)
+        return p99;
+    if (metric == PERF_METRIC_MEAN)
+        return mean;
+    return median;
 }
 
 /* The values of a bench; of an A/B loop, the ratios of its pairs. */
@@ -23243,20 +23249,20 @@ PERF_COLD_FN_ void perf_entry_values_(const perf_read_ *file, const perf_read_en
 PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_entry_ *entry,
                                         perf_metric metric, double *pool)
 {
-    const size_t least = perf_metric_least_(metric);
-    double       figure = 0.0;
-    size_t       i;
+    const perf_figure_ of = perf_figure_of_(metric);
+    double             figure = 0.0;
+    size_t             i;
 
     if (entry->kind == PERF_BASELINE_SCOPE) {
-        if (entry->figure[PERF_SCOPE_CALLS_] >= PERF_CAST_(double, least))
-            figure = perf_scope_figure_(entry, metric);
-    } else if (entry->values >= least) {
+        if (entry->figure[PERF_SCOPE_CALLS_] >= PERF_CAST_(double, of.least))
+            figure = entry->figure[of.scope];
+    } else if (entry->values >= of.least) {
         perf_entry_values_(file, entry, pool);
-        if (metric == PERF_METRIC_MEAN)
+        if (of.p < 0.0)
             for (i = 0; i < entry->values; i++)
                 figure += pool[i] / PERF_CAST_(double, entry->values);
         else
-            figure = perf_middle_(pool, entry->values, perf_metric_p_(metric));
+            figure = perf_middle_(pool, entry->values, of.p);
     }
     if (!perf_is_duration_(figure))
         return 0.0;
@@ -23292,6 +23298,42 @@ PERF_FN double perf_entry_tick_(int kind, perf_metric metric, double a, double b
     if (kind == PERF_BASELINE_AB)
         step *= 2.0;
     return step > least ? step : least;
+}
+
+/* By kind and name. */
+PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
+{
+    if (a->kind != b->kind)
+        return a->kind - b->kind;
+    return strcmp(a->name, b->name);
+}
+
+/* By kind, name, run and place in the file, for qsort. */
+PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
+{
+    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
+    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
+    const int               order = perf_read_compare_(a, b);
+
+    if (order)
+        return order;
+    if (a->of_run != b->of_run)
+        return a->of_run - b->of_run;
+    return (a > b) - (a < b);
+}
+
+/* Puts the entries in order; 0: no memory. */
+PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
+{
+    size_t i;
+
+    file->order = PERF_CAST_(perf_read_entry_ **,
+                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
+    for (i = 0; file->order && i < file->entries; i++)
+        file->order[i] = &file->entry[i];
+    if (file->order)
+        qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
+    return file->order != PERF_NULL_;
 }
 
 /* The first in order of those that are not before *entry. */
@@ -23452,13 +23494,24 @@ PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, dou
     return odd;
 }
 
+/* The number of a saved run among those of this machine and build, from 1. */
+PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
+{
+    size_t number = 0;
+    int    i;
+
+    for (i = 0; i <= run; i++)
+        if (check->old.run[i].ours)
+            number++;
+    return number;
+}
+
 /* Notes that a run was left out, of one entry or (NULL) of all. */
 PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, const char *entry)
 {
     perf_baseline       *baseline = check->baseline;
     const perf_read_    *old = &check->old;
     perf_baseline_odd   *odd;
-    int                  i;
 
     if (!perf_more_(&baseline->odd, &check->odd_room, baseline->odds, sizeof *odd)) {
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
@@ -23472,9 +23525,7 @@ PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, co
     odd->time_s = old->run[run].time_s;
     odd->load = old->run[run].load;
     odd->ratio = perf_exp_(off);
-    for (i = 0; i <= run; i++)
-        if (old->run[i].ours)
-            odd->number++;
+    odd->number = perf_baseline_number_(check, run);
 }
 
 /* How far the runs moved as a whole: the median over the entries that all of them have.  Ratios
@@ -24166,18 +24217,6 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
     check->baseline->fresh++;
 }
 
-/* The number of a saved run among those of this machine and build, from 1. */
-PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
-{
-    size_t number = 0;
-    int    i;
-
-    for (i = 0; i <= run; i++)
-        if (check->old.run[i].ours)
-            number++;
-    return number;
-}
-
 /* Notes that the change came with that saved run. */
 PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
                                         perf_baseline_entry *entry)
@@ -24444,23 +24483,26 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     }
 }
 
-/* Reads this run, the file, and makes room for their values. */
-PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const char *now, size_t now_size,
-                                       const char *text, size_t size)
+/* Reads this run beside the file, puts both in order, and makes room for their values. */
+PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts)
 {
-    size_t room;
+    perf_read_ *old = &check->old, *now = &check->now;
+    size_t      room;
 
-    perf_read_results_(&check->now, now, now_size, check->counter);
-    perf_read_results_(&check->old, text, size, check->counter);
-    if (check->old.in.status != PERF_OK)
-        perf_baseline_fail_(check->baseline, check->old.in.status, check->old.in.error_at);
-    else if (check->now.in.status != PERF_OK)
-        perf_baseline_fail_(check->baseline, check->now.in.status, 0);
-    room = check->old.values;
-    if (room < check->now.values)
-        room = check->now.values;
+    if (old->in.status != PERF_OK) {
+        perf_baseline_fail_(check->baseline, old->in.status, old->in.error_at);
+        return;
+    }
+    perf_read_now_(now, opts, check->counter);
+    if (now->in.status != PERF_OK) {
+        perf_baseline_fail_(check->baseline, now->in.status, 0);
+        return;
+    }
+    room = old->values;
+    if (room < now->values)
+        room = now->values;
     check->pool = PERF_CAST_(double *, PERF_MALLOC((room + 1) * sizeof *check->pool));
-    if (!check->pool)
+    if (!check->pool || !perf_read_sort_(old) || !perf_read_sort_(now))
         perf_baseline_fail_(check->baseline, PERF_ENOMEM, 0);
 }
 
@@ -24497,58 +24539,42 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     return perf_verdict_start_(&check->opts).status == PERF_OK;
 }
 
-/* The text need not end with NUL.  opts NULL: defaults.  count_own: see perf_checking_. */
-PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *baseline, const char *text, size_t size,
-                                      const perf_baseline_opts *opts, int count_own)
+/* The check itself, of a file that has been read. */
+PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts)
 {
-    perf_baseline_opts none = PERF_ZERO;
-    perf_checking_     check = PERF_ZERO;
-    perf_status        status;
-    char              *now;
-    size_t             now_size;
-
-    if (!opts)
-        opts = &none;
-    check.baseline = baseline;
-    check.count_own = count_own;
-    if (!perf_checking_rule_(&check, &opts->accept)) {
-        perf_baseline_fail_(baseline, PERF_EINVAL, 0);
-        return;
+    perf_checking_read_(check, &opts->now);
+    if (check->baseline->status == PERF_OK) {
+        perf_baseline_runs_(check, opts->any_machine);
+        perf_odd_runs_(check);
+        perf_baseline_span_(check);
+        if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
+            perf_gather_(check);
+        perf_checking_entries_(check);
+        perf_baseline_family_(check->baseline, check->opts.rules);
     }
-    now = perf_saving_make_(PERF_NULL_, &opts->now, PERF_NULL_, &now_size, &status);
-    if (!now) {
-        perf_baseline_fail_(baseline, status, 0);
-        return;
-    }
-    perf_checking_read_(&check, now, now_size, text, size);
-    if (baseline->status == PERF_OK) {
-        perf_baseline_runs_(&check, opts->any_machine);
-        perf_odd_runs_(&check);
-        perf_baseline_span_(&check);
-        if (opts->most_unchanged && check.used >= PERF_BASELINE_BESIDE_)
-            perf_gather_(&check);
-        perf_checking_entries_(&check);
-        perf_baseline_family_(baseline, check.opts.rules);
-    }
-    perf_checking_free_(&check);
-    PERF_FREE(now);
+    perf_checking_free_(check);
 }
 
+/* opts NULL: defaults.  count_own: see perf_checking_. */
 PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                               int count_own)
 {
-    perf_baseline baseline = PERF_ZERO;
-    perf_status   status = PERF_EDISABLED;
-    size_t        size = 0;
-    char         *text = PERF_CAST_(char *, PERF_NULL_);
+    const perf_baseline_opts none = PERF_ZERO;
+    perf_baseline            baseline = PERF_ZERO;
+    perf_checking_           check = PERF_ZERO;
 
-    if (!PERF_DISABLE)
-        text = perf_read_file_(path, &size, &status);
-    if (text)
-        perf_baseline_run_(&baseline, text, size, opts, count_own);
-    else
-        perf_baseline_fail_(&baseline, status, 0);
-    PERF_FREE(text);
+    if (!opts)
+        opts = &none;
+    check.baseline = &baseline;
+    check.count_own = count_own;
+    if (PERF_DISABLE) {
+        perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
+    } else if (!perf_checking_rule_(&check, &opts->accept)) {
+        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
+    } else {
+        perf_read_saved_(&check.old, path, check.counter);
+        perf_checking_run_(&check, opts);
+    }
     return baseline;
 }
 
@@ -25014,7 +25040,7 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *
     arm->arm = PERF_CAST_(int, i % 2);
     if (!loop->ab && arm->arm)
         return 0;
-    arm->time = perf_saved_summary_(loop, arm->arm);
+    arm->time = loop->time[arm->arm];
     if (!loop->ab) {
         arm->batch = loop->bench->batch;
         perf_arm_rates_(arm);
@@ -25718,7 +25744,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
     if (!path || !*path || !row.name)
         return PERF_EINVAL;
     if (row.put)
-        return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
+        return perf_saving_save_(path, PERF_NULL_, row.put, opts, PERF_NULL_, 0);
     if (opts && opts->run)
         title = opts->run;
     if (!title)
@@ -27315,23 +27341,6 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
     return first > second ? first : second;
 }
 
-/* Results to an open stream, which stays open; put NULL: our own JSON. */
-PERF_COLD_FN_ perf_status perf_main_write_(FILE *file, void (*put)(perf_out_ *, const void *),
-                                           const perf_results_opts *opts)
-{
-    perf_status status;
-    size_t      len;
-    char       *text;
-
-    if (!file)
-        return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
-    if (text && !perf_out_write_(file, text, len, 0))
-        status = PERF_EIO;
-    PERF_FREE(text);
-    return status;
-}
-
 /* Writes --output. */
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
 {
@@ -27342,7 +27351,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     if (!m->format && to_screen)
-        return perf_main_write_(stdout, PERF_NULL_, &m->with);
+        return perf_saving_save_(PERF_NULL_, stdout, PERF_NULL_, &m->with, PERF_NULL_, 0);
     if (!m->format)
         return perf_results_save(m->output, &m->with);
     if (!to_screen)
@@ -27350,7 +27359,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     row = perf_export_row_of_(format);
     if (!row.put)                               /* a page, for a file only                        */
         return PERF_EINVAL;
-    return perf_main_write_(stdout, row.put, &m->with);
+    return perf_saving_save_(PERF_NULL_, stdout, row.put, &m->with, PERF_NULL_, 0);
 }
 
 /* Compares, then writes; returns the exit status. */

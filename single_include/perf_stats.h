@@ -3798,13 +3798,11 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
- *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
  *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
  *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
- *   perf_quantile_min_count_  fewest values that bound an interval of quantile p; 0: none do
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
  *   perf_rule_room_        how far a ratio is from another answer
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */

@@ -614,7 +614,18 @@ INSIDE_UNUSED static perf_status baseline_holm(const double *p, size_t n, double
 INSIDE_UNUSED static void baseline_of_text(perf_baseline *b, const char *text, size_t size,
                                            const perf_baseline_opts *opts)
 {
-    perf_baseline_run_(b, text, size, opts, 0);
+    const perf_baseline_opts none = PERF_ZERO;
+    perf_checking_           check = PERF_ZERO;
+
+    if (!opts)
+        opts = &none;
+    check.baseline = b;
+    if (!perf_checking_rule_(&check, &opts->accept)) {
+        perf_baseline_fail_(b, PERF_EINVAL, 0);
+        return;
+    }
+    perf_read_results_(&check.old, text, size, check.counter);
+    perf_checking_run_(&check, opts);
 }
 
 /* The table of a baseline, to be freed, and its length; NULL: no memory. */
