@@ -272,7 +272,11 @@ PERF_FN const char *perf_status_text(perf_status s);
 #define PERF_THREAD_ __thread
 #endif
 #define PERF_HOT_FN_    PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
+#if defined(__cplusplus)
 #define PERF_COLD_DECL_ PERF_FN PERF_ATTR_((__nothrow__))       /* the prototype of a COLD one    */
+#else
+#define PERF_COLD_DECL_ PERF_FN /* in C no call throws */
+#endif
 
 /* NOTES: images find each other by ELF notes.  ONE_CORE: one core serves all files, put in place
  * by an early constructor.  Elsewhere (tcc, Windows, macOS, 32 bits) each file has a core.       */
