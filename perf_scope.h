@@ -226,8 +226,8 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope: its begin ---- */
 
-PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
-                                           const perf_cell_ *open, uintptr_t id);
+PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
+                                   const perf_cell_ *open, uintptr_t id);
 PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site);
 
 /* The call of the other path comes last, so this needs no frame: six instructions. */
@@ -274,9 +274,9 @@ PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 
 /* ---- one scope: its end ---- */
 
-PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t);
-PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
-PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
+PERF_FN int perf_late_step_(perf_recorder_ *t);
+PERF_FN void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_FN void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
 
 #if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
 #define PERF_STRANGER_(t) ((t) != PERF_SELF_)
@@ -378,8 +378,8 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
 #define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
-PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what);
-PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t);
+PERF_FN void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what);
+PERF_FN void perf_ring_publish_(perf_recorder_ *t);
 
 /* An event, where the ring has room and no writer is interrupted; else the core sees to it.  A
  * handler before the addition has published and is gone; one after it leaves ring_head.          */

@@ -4224,8 +4224,8 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope: its begin ---- */
 
-PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
-                                           const perf_cell_ *open, uintptr_t id);
+PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
+                                   const perf_cell_ *open, uintptr_t id);
 PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site);
 
 /* The call of the other path comes last, so this needs no frame: six instructions. */
@@ -4272,9 +4272,9 @@ PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 
 /* ---- one scope: its end ---- */
 
-PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t);
-PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
-PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
+PERF_FN int perf_late_step_(perf_recorder_ *t);
+PERF_FN void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_FN void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
 
 #if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
 #define PERF_STRANGER_(t) ((t) != PERF_SELF_)
@@ -4376,8 +4376,8 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
 #define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
-PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what);
-PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t);
+PERF_FN void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what);
+PERF_FN void perf_ring_publish_(perf_recorder_ *t);
 
 /* An event, where the ring has room and no writer is interrupted; else the core sees to it.  A
  * handler before the addition has published and is gone; one after it leaves ring_head.          */
@@ -11491,36 +11491,6 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
     return 1;
 }
 
-/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
-PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
-{
-    perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->cell, *outer = s->outer;
-    uint64_t        d = end - s->start, within;
-
-    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
-        s->start <= t->birth || d >= PERF_EVENT_MORE_ || d < c->of.calls.min ||
-        d > c->of.calls.max ||                  /* no call so far, or `buckets` is there          */
-        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d)) - c->buckets->first >= c->buckets->room ||
-        perf_late_step_(t))
-        return 0;
-    c->again_open--;
-    perf_deeper_(t, ~UINT64_C(0));
-    if (!c->again_open && !c->held)             /* at once, or a handler's `span` would be wider  */
-        PERF_ADD_(c->low, PERF_CLOSED_);
-    within = outer->inside - s->inside;         /* what it called stands in `outer`               */
-    within = perf_smaller_(within, d);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
-    PERF_ADD_(c->within, within);
-    PERF_ADD_(outer->inside, d - within);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, s->start, d | PERF_TAG_NAME_(c->tag) |
-                                     PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
-    return 1;
-}
-
 PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
 {
     l->rec = t;
@@ -11587,26 +11557,6 @@ PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *t, perf_span_ *s, const perf_c
     perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
 }
 
-/* The end of a scope that is open, and left already: its time, and what is in its caller's. */
-PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
-                                     perf_cell_ *outer, uint64_t end)
-{
-    const int again = outer != c->parent;
-    uint64_t  within = 0, d = perf_cell_close_(t, c, s->start, end);
-
-    if (d > PERF_LONG_ && !t->home->custom)
-        perf_away_(t, c, d);
-    if (again)                                  /* what it called stands in `outer`               */
-        within = outer->inside - (s->start == t->birth ? 0 : s->inside);
-    if (within > d)
-        within = d;
-    PERF_ADD_(c->within, within);
-    PERF_ADD_(outer->inside, d - within);
-    if (again)
-        PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
-    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
-}
-
 /* Leaves a scope that would have ended before it began: what it called counts for its caller. */
 PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer)
 {
@@ -11619,6 +11569,50 @@ PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_
     else if (p)
         perf_abandon_(t, perf_open_drop_(t, outer) - 1);
     perf_lose_to_clock_(t);
+}
+
+/* ---- a scope ends, and perf_end_() cannot do it ---- */
+
+PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end);
+PERF_COLD_DECL_ void perf_end_slow_(perf_span_ *s, uint64_t end);
+PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
+                                       perf_cell_ *outer, uint64_t end);
+
+/* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
+PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
+{
+    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
+        perf_end_slow_(s, end);
+}
+
+/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
+PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->cell, *outer = s->outer;
+    uint64_t        d = end - s->start, within;
+
+    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
+        s->start <= t->birth || d >= PERF_EVENT_MORE_ || d < c->of.calls.min ||
+        d > c->of.calls.max ||                  /* no call so far, or `buckets` is there          */
+        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d)) - c->buckets->first >= c->buckets->room ||
+        perf_late_step_(t))
+        return 0;
+    c->again_open--;
+    perf_deeper_(t, ~UINT64_C(0));
+    if (!c->again_open && !c->held)             /* at once, or a handler's `span` would be wider  */
+        PERF_ADD_(c->low, PERF_CLOSED_);
+    within = outer->inside - s->inside;         /* what it called stands in `outer`               */
+    within = perf_smaller_(within, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
+    PERF_ADD_(c->within, within);
+    PERF_ADD_(outer->inside, d - within);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, s->start, d | PERF_TAG_NAME_(c->tag) |
+                                     PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
+    return 1;
 }
 
 /* The same where perf_end_again_() cannot do it, either. */
@@ -11668,11 +11662,56 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     t->after.open = t->open;
 }
 
-/* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
-PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
+/* The end of a scope that is open, and left already: its time, and what is in its caller's. */
+PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
+                                     perf_cell_ *outer, uint64_t end)
 {
-    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
-        perf_end_slow_(s, end);
+    const int again = outer != c->parent;
+    uint64_t  within = 0, d = perf_cell_close_(t, c, s->start, end);
+
+    if (d > PERF_LONG_ && !t->home->custom)
+        perf_away_(t, c, d);
+    if (again)                                  /* what it called stands in `outer`               */
+        within = outer->inside - (s->start == t->birth ? 0 : s->inside);
+    if (within > d)
+        within = d;
+    PERF_ADD_(c->within, within);
+    PERF_ADD_(outer->inside, d - within);
+    if (again)
+        PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
+    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* ---- a scope begins, and perf_begin_() cannot do it ---- */
+
+PERF_COLD_DECL_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                             int counter);
+
+/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
+ * NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a clock
+ * nor a sink is to be asked, and that there are slots.                                           */
+PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                          int counter)
+{
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
+    perf_cell_     *c = PERF_NULL_;
+
+    if (PERF_LIKELY_(t && id && PERF_PEEK_(t->seen))) {
+        c = t->open;
+        if (PERF_CELL_ID_(c) != id)             /* else it calls itself                           */
+            c = perf_slot_at_(t, c, id)->cell;
+    }
+    if (PERF_UNLIKELY_(!c))
+        return perf_begin_slow_(s, site, self, counter);
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        *perf_seen_at_(t, t->table, t->open, id) = c;
+        perf_opened_(s, t, c);
+    } else {
+        perf_cell_again_(s, t, c);
+    }
+    s->start = perf_ticks();
+    return s;
 }
 
 /* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
@@ -11739,6 +11778,8 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     if (open)
         perf_end_slow_(&s, perf_scope_ticks_(r));
 }
+
+/* ---- marks that are no scopes ---- */
 
 PERF_COLD_FN_ void perf_misuse_(void)
 {
@@ -12117,33 +12158,6 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 }
 
 /* ---- the core for files that only mark ---- */
-
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
- * NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a clock
- * nor a sink is to be asked, and that there are slots.                                           */
-PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
-                                          int counter)
-{
-    uint32_t        id = PERF_GET_(&site->id);
-    perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
-    perf_cell_     *c = PERF_NULL_;
-
-    if (PERF_LIKELY_(t && id && PERF_PEEK_(t->seen))) {
-        c = t->open;
-        if (PERF_CELL_ID_(c) != id)             /* else it calls itself                           */
-            c = perf_slot_at_(t, c, id)->cell;
-    }
-    if (PERF_UNLIKELY_(!c))
-        return perf_begin_slow_(s, site, self, counter);
-    if (PERF_LIKELY_(c->parent == t->open)) {
-        *perf_seen_at_(t, t->table, t->open, id) = c;
-        perf_opened_(s, t, c);
-    } else {
-        perf_cell_again_(s, t, c);
-    }
-    s->start = perf_ticks();
-    return s;
-}
 
 #if PERF_ONE_CORE_
 PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
