@@ -10545,14 +10545,28 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
         PERF_SET_(&t->late[i], &t->waste);
 }
 
+/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
+ * none, and its mark is counted as lost.  0: it is such a one.                                   */
+PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *t)
+{
+    return perf_claim_(&t->growing, 0, 1);
+}
+
+PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
+{
+    PERF_REL_(&t->growing, 0u);
+}
+
 /* Shows the parents of a child a new recorder, where there is room that they can read. */
 PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
 {
     perf_member_ *m = r->member;
     perf_shown_  *shown = PERF_NULL_;
 
-    if (m)
+    if (m && perf_grow_begin_(t)) {             /* a handler may come: the recorder has a home    */
         shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
+        perf_grow_end_(t);
+    }
     if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >= r->family->bytes)
         return;
     shown->next = m->recorders;
@@ -10877,18 +10891,6 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
 #endif
     perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
     return t;
-}
-
-/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
- * none, and its mark is counted as lost.  0: it is such a one.                                   */
-PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *t)
-{
-    return perf_claim_(&t->growing, 0, 1);
-}
-
-PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
-{
-    PERF_REL_(&t->growing, 0u);
 }
 
 /* Makes room for a name's cell; 0: no memory. */
