@@ -142,10 +142,12 @@ PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double slice_ns)
 }
 
 /* Reads the clocks, the wall's last: nothing comes between it and the body. */
-PERF_FN void perf_timer_start_(perf_timer_ *t)
+PERF_FN void perf_host_begin_(perf_loop_state_ *s, int arm)
 {
-    int i;
+    perf_timer_ *t = &s->timer;
+    int          i;
 
+    (void)arm;
     t->paused = t->pauses = 0;
     PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
     t->waits_at = -1;
@@ -177,10 +179,12 @@ PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_loop_arm_ *arm)
 }
 
 /* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
-PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_loop_arm_ *arm)
+PERF_FN int perf_host_end_(perf_loop_state_ *s, int number, uint64_t now)
 {
-    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
-    int    i;
+    perf_timer_    *t = &s->timer;
+    perf_loop_arm_ *arm = &s->arm[number];
+    double          raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
+    int             i;
 
     for (i = 0; i < t->clocks; i++) {
         uint64_t end = now;
@@ -222,17 +226,6 @@ PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seco
 {
     return perf_since_(t->began, now) + ahead > max_seconds * 1e9 ||
            t->spent_ns > max_seconds * 1e9;
-}
-
-PERF_FN void perf_host_begin_(perf_loop_state_ *s, int arm)
-{
-    (void)arm;
-    perf_timer_start_(&s->timer);
-}
-
-PERF_FN int perf_host_end_(perf_loop_state_ *s, int arm, uint64_t now)
-{
-    return perf_timer_stop_(&s->timer, now, &s->arm[arm]);
 }
 
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
@@ -906,32 +899,25 @@ PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *a
     return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
 }
 
-PERF_COLD_FN_ void perf_loop_file_round_(perf_loop_state_ *s)
+/* A round is complete: files it.  1: it was the last. */
+PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
 {
     const size_t    round = s->arm[s->order[0]].count;
     perf_loop_arm_ *arm;
-    int             i;
-
-    s->first[round] = s->order[0];
-    s->led[round] = PERF_CAST_(unsigned char, s->longer);
-    s->when[round] = s->timer.spent_ns;
-    for (i = 0; i < s->running; i++) {
-        arm = &s->arm[s->order[i]];
-        arm->cpu[arm->count] = arm->pending[1];
-        arm->ns[arm->count++] = arm->pending[0];
-    }
-    s->longer_count += PERF_CAST_(size_t, s->longer);
-    if (s->longer)
-        perf_loop_file_leads_(s);
-}
-
-/* A round is complete.  1: it was the last. */
-PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
-{
-    int enough = 0;
+    int             i, enough = 0;
 
     if (!s->fill->keep || s->fill->keep(s)) {
-        perf_loop_file_round_(s);
+        s->first[round] = s->order[0];
+        s->led[round] = PERF_CAST_(unsigned char, s->longer);
+        s->when[round] = s->timer.spent_ns;
+        for (i = 0; i < s->running; i++) {
+            arm = &s->arm[s->order[i]];
+            arm->cpu[arm->count] = arm->pending[1];
+            arm->ns[arm->count++] = arm->pending[0];
+        }
+        s->longer_count += PERF_CAST_(size_t, s->longer);
+        if (s->longer)
+            perf_loop_file_leads_(s);
         enough = s->round(s, now);
     }
     if (s->fill->stop)
@@ -2236,26 +2222,11 @@ PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint
     return decided && v->decision == PERF_INCONCLUSIVE;
 }
 
-/* The verdict on variant i after n rounds; the baseline has none, nor one that is forced. */
-PERF_COLD_FN_ perf_verdict perf_race_verdict_(perf_loop_state_ *s, int i, size_t n)
-{
-    const int    forced = s->forced >= 0;
-    perf_verdict v;
-
-    if (i == 0 || forced)
-        v = perf_race_decide_(s, 1, 0);
-    else
-        v = perf_race_decide_(s, i, n);
-    if (n && forced)
-        v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
-    else if (n && i == 0)
-        v.reason = "this is the baseline";
-    return v;
-}
-
-/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
+/* Fills the entry of variant i, of n rounds; the baseline has no verdict, nor one that is forced.
+ * Returns the warnings about its times.                                                          */
 PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
 {
+    const int        forced = s->forced >= 0;
     perf_race_entry *e = &s->entry[i];
     perf_out_        o;
 
@@ -2265,7 +2236,14 @@ PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
     }
     e->first_ns = s->arm[i].first_ns;
     e->batch = s->arm[i].batch;
-    e->verdict = perf_race_verdict_(s, i, n);
+    if (i == 0 || forced)
+        e->verdict = perf_race_decide_(s, 1, 0);
+    else
+        e->verdict = perf_race_decide_(s, i, n);
+    if (n && forced)
+        e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
+    else if (n && i == 0)
+        e->verdict.reason = "this is the baseline";
     if (!n || !s->arm[i].count)
         return 0;
     e->time = perf_summarize(perf_loop_times_(s, i), n);
