@@ -740,8 +740,9 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         return 0;
     if (capturing)
         return perf_gpu_fail_(s, PERF_ESTATE, "the stream is being captured");
-    if (t->ctx_device)
-        (void)perf_gpu_attempt_(s, t->ctx_device(&s->device));
+    if (t->ctx_device && perf_gpu_attempt_(s, t->ctx_device(&s->device)) && t->device_name)
+        (void)perf_gpu_attempt_(s, t->device_name(s->state->loop.device,
+                                                  sizeof s->state->loop.device, s->device));
     s->l2_bytes = perf_gpu_attribute_(s, 38);
     if (!(s->l2_bytes > 0.0))
         s->l2_bytes = 64 << 20;
@@ -1764,6 +1765,7 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
     h->result = s->state->result;
     h->loop.note = s->note;
     h->loop.step_ns = s->state->loop.step_ns;
+    memcpy(h->loop.device, s->state->loop.device, sizeof h->loop.device);
     h->arm = s->state->arm;
     perf_loop_done_(h, &h->result);
 }

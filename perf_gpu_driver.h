@@ -122,6 +122,7 @@ typedef struct perf_gpu_backend {
     int (*error_peek)(void);    /* the error that the program will read next in this thread, 0: */
     int (*error_clear)(void);   /* none; and forgets it.  A failed attempt of ours is cleared, so */
                                 /* that no launch check of the program finds it */
+    int (*device_name)(char *text, int length, int device); /* "NVIDIA H100 80GB HBM3" */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -201,6 +202,7 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute") X(ctx_limit, "CtxGetLimit", "")     \
     X(l2_release, "CtxResetPersistingL2Cache", "")                                                \
     X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")                                       \
+    X(device_name, "DeviceGetName", "DeviceGetName")                                              \
     X(profiler_start, "ProfilerStart", "") X(profiler_stop, "ProfilerStop", "")
 
 /* What the process knows of its driver.  One for all images, in the registry; never freed. */

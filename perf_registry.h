@@ -166,6 +166,7 @@ typedef struct perf_loop_ {
                                                         /* them                                   */
     double             value[PERF_COUNTERS_];
     double             step_ns;         /* of the clock that timed it; 0: of the host's           */
+    char               device[64];      /* what ran it; "": the host, or not told                 */
 } perf_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */

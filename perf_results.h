@@ -1256,7 +1256,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
 
     for (i = 0; check->now.runs && i < check->old.runs; i++) {
         perf_read_run_ *run = &check->old.run[i];
-        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu);
+        const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
+        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
         if (!check->count_own && !strcmp(run->id, me->id))
             continue;                           /* added before it was checked                    */
@@ -1270,6 +1271,10 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
         perf_put_(&out, machine ? run->compiler : run->machine);
         perf_put_(&out, ", ");
         perf_put_(&out, machine ? run->build : run->cpu);
+        if (!gpu) {
+            perf_put_(&out, ", ");
+            perf_put_(&out, run->gpu);
+        }
     }
     baseline->runs = check->old.runs;
 }

@@ -4829,6 +4829,7 @@ typedef struct perf_loop_ {
                                                         /* them                                   */
     double             value[PERF_COUNTERS_];
     double             step_ns;         /* of the clock that timed it; 0: of the host's           */
+    char               device[64];      /* what ran it; "": the host, or not told                 */
 } perf_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
@@ -21194,6 +21195,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 typedef struct perf_run_ {
     char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200], label[96];
+    char   gpu[136];            /* devices that ran its loops, "A, B"; "": none, or not told      */
     int    cores, hypervisor;
     double time_s;
     double load;                /* of the last minute; < 0: the system does not tell              */
@@ -21523,6 +21525,19 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     return 1;
 }
 
+/* Adds the name of a loop's device, if it is not there and fits. */
+PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
+{
+    const size_t used = strlen(run->gpu);
+    perf_out_    out = perf_out_open_(run->gpu + used, sizeof run->gpu - used);
+
+    if (!*device || strstr(run->gpu, device) || strlen(device) + 2 >= sizeof run->gpu - used)
+        return;
+    if (used)
+        perf_put_(&out, ", ");
+    perf_put_(&out, device);
+}
+
 /* The finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
 {
@@ -21539,6 +21554,8 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core
         saving->loop[i] = saving->loop[last];
         saving->loop[last] = one;
     }
+    for (i = 0; i < saving->loops; i++)
+        perf_run_device_(&saving->run, saving->loop[i].own->device);
     perf_saving_names_(saving);
 }
 
@@ -22075,7 +22092,7 @@ typedef struct perf_read_entry_ {
 enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
 
 typedef struct perf_read_run_ {
-    const char *id, *machine, *cpu, *compiler, *build, *label;
+    const char *id, *machine, *cpu, *gpu, *compiler, *build, *label;
     double      time_s;
     double      load;                   /* -1: the file does not say                              */
     size_t      from, to;               /* its text                                               */
@@ -22274,20 +22291,21 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 {
-    enum { PERF_FIELD_TEXTS_ = 6, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
-    static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
-                                        "time", "load", PERF_NULL_};
+    enum { PERF_FIELD_TEXTS_ = 7, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
+    static const char *const names[] = {"run", "machine", "cpu", "gpu", "compiler", "build",
+                                        "label", "time", "load", PERF_NULL_};
     perf_members_  members = {names, 0, {0}};
-    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
+    perf_read_run_ run = {"", "", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
     const char   **text[PERF_FIELD_TEXTS_];
     int            member;
 
     text[0] = &run.id;
     text[1] = &run.machine;
     text[2] = &run.cpu;
-    text[3] = &run.compiler;
-    text[4] = &run.build;
-    text[5] = &run.label;
+    text[3] = &run.gpu;
+    text[4] = &run.compiler;
+    text[5] = &run.build;
+    text[6] = &run.label;
     run.from = file->in.at;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
         if (member < PERF_FIELD_TEXTS_)
@@ -22716,10 +22734,11 @@ PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *
         perf_member_text_(json, "level", "undecided");
 }
 
-/* 1: that run was of this machine and build. */
+/* 1: that run was of this machine and build; one without a loop on a device is of any. */
 PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *run)
 {
     return !strcmp(old->machine, run->machine) && !strcmp(old->cpu, run->cpu) &&
+           (!*old->gpu || !*run->gpu || !strcmp(old->gpu, run->gpu)) &&
            !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
 }
 
@@ -22807,6 +22826,8 @@ PERF_COLD_FN_ void perf_put_run_json_(perf_writer_ *json, const perf_saving_ *sa
     perf_member_real_(json, "time", run->time_s);
     perf_member_text_(json, "machine", run->machine);
     perf_member_text_(json, "cpu", run->cpu);
+    if (run->gpu[0])
+        perf_member_text_(json, "gpu", run->gpu);
     perf_member_real_(json, "cores", run->cores);
     perf_member_text_(json, "os", run->os);
     perf_member_text_(json, "compiler", run->compiler);
@@ -24311,7 +24332,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
 
     for (i = 0; check->now.runs && i < check->old.runs; i++) {
         perf_read_run_ *run = &check->old.run[i];
-        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu);
+        const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
+        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
         if (!check->count_own && !strcmp(run->id, me->id))
             continue;                           /* added before it was checked                    */
@@ -24325,6 +24347,10 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
         perf_put_(&out, machine ? run->compiler : run->machine);
         perf_put_(&out, ", ");
         perf_put_(&out, machine ? run->build : run->cpu);
+        if (!gpu) {
+            perf_put_(&out, ", ");
+            perf_put_(&out, run->gpu);
+        }
     }
     baseline->runs = check->old.runs;
 }

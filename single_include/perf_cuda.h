@@ -4835,6 +4835,7 @@ typedef struct perf_loop_ {
                                                         /* them                                   */
     double             value[PERF_COUNTERS_];
     double             step_ns;         /* of the clock that timed it; 0: of the host's           */
+    char               device[64];      /* what ran it; "": the host, or not told                 */
 } perf_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
@@ -21200,6 +21201,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 typedef struct perf_run_ {
     char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200], label[96];
+    char   gpu[136];            /* devices that ran its loops, "A, B"; "": none, or not told      */
     int    cores, hypervisor;
     double time_s;
     double load;                /* of the last minute; < 0: the system does not tell              */
@@ -21529,6 +21531,19 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     return 1;
 }
 
+/* Adds the name of a loop's device, if it is not there and fits. */
+PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
+{
+    const size_t used = strlen(run->gpu);
+    perf_out_    out = perf_out_open_(run->gpu + used, sizeof run->gpu - used);
+
+    if (!*device || strstr(run->gpu, device) || strlen(device) + 2 >= sizeof run->gpu - used)
+        return;
+    if (used)
+        perf_put_(&out, ", ");
+    perf_put_(&out, device);
+}
+
 /* The finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
 {
@@ -21545,6 +21560,8 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core
         saving->loop[i] = saving->loop[last];
         saving->loop[last] = one;
     }
+    for (i = 0; i < saving->loops; i++)
+        perf_run_device_(&saving->run, saving->loop[i].own->device);
     perf_saving_names_(saving);
 }
 
@@ -22081,7 +22098,7 @@ typedef struct perf_read_entry_ {
 enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
 
 typedef struct perf_read_run_ {
-    const char *id, *machine, *cpu, *compiler, *build, *label;
+    const char *id, *machine, *cpu, *gpu, *compiler, *build, *label;
     double      time_s;
     double      load;                   /* -1: the file does not say                              */
     size_t      from, to;               /* its text                                               */
@@ -22280,20 +22297,21 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 {
-    enum { PERF_FIELD_TEXTS_ = 6, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
-    static const char *const names[] = {"run", "machine", "cpu", "compiler", "build", "label",
-                                        "time", "load", PERF_NULL_};
+    enum { PERF_FIELD_TEXTS_ = 7, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
+    static const char *const names[] = {"run", "machine", "cpu", "gpu", "compiler", "build",
+                                        "label", "time", "load", PERF_NULL_};
     perf_members_  members = {names, 0, {0}};
-    perf_read_run_ run = {"", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
+    perf_read_run_ run = {"", "", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
     const char   **text[PERF_FIELD_TEXTS_];
     int            member;
 
     text[0] = &run.id;
     text[1] = &run.machine;
     text[2] = &run.cpu;
-    text[3] = &run.compiler;
-    text[4] = &run.build;
-    text[5] = &run.label;
+    text[3] = &run.gpu;
+    text[4] = &run.compiler;
+    text[5] = &run.build;
+    text[6] = &run.label;
     run.from = file->in.at;
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
         if (member < PERF_FIELD_TEXTS_)
@@ -22722,10 +22740,11 @@ PERF_COLD_FN_ void perf_put_entry_head_(perf_writer_ *json, const perf_saving_ *
         perf_member_text_(json, "level", "undecided");
 }
 
-/* 1: that run was of this machine and build. */
+/* 1: that run was of this machine and build; one without a loop on a device is of any. */
 PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *run)
 {
     return !strcmp(old->machine, run->machine) && !strcmp(old->cpu, run->cpu) &&
+           (!*old->gpu || !*run->gpu || !strcmp(old->gpu, run->gpu)) &&
            !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
 }
 
@@ -22813,6 +22832,8 @@ PERF_COLD_FN_ void perf_put_run_json_(perf_writer_ *json, const perf_saving_ *sa
     perf_member_real_(json, "time", run->time_s);
     perf_member_text_(json, "machine", run->machine);
     perf_member_text_(json, "cpu", run->cpu);
+    if (run->gpu[0])
+        perf_member_text_(json, "gpu", run->gpu);
     perf_member_real_(json, "cores", run->cores);
     perf_member_text_(json, "os", run->os);
     perf_member_text_(json, "compiler", run->compiler);
@@ -24317,7 +24338,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
 
     for (i = 0; check->now.runs && i < check->old.runs; i++) {
         perf_read_run_ *run = &check->old.run[i];
-        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu);
+        const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
+        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
         if (!check->count_own && !strcmp(run->id, me->id))
             continue;                           /* added before it was checked                    */
@@ -24331,6 +24353,10 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
         perf_put_(&out, machine ? run->compiler : run->machine);
         perf_put_(&out, ", ");
         perf_put_(&out, machine ? run->build : run->cpu);
+        if (!gpu) {
+            perf_put_(&out, ", ");
+            perf_put_(&out, run->gpu);
+        }
     }
     baseline->runs = check->old.runs;
 }
@@ -31632,6 +31658,7 @@ typedef struct perf_gpu_backend {
     int (*error_peek)(void);    /* the error that the program will read next in this thread, 0: */
     int (*error_clear)(void);   /* none; and forgets it.  A failed attempt of ours is cleared, so */
                                 /* that no launch check of the program finds it */
+    int (*device_name)(char *text, int length, int device); /* "NVIDIA H100 80GB HBM3" */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -31711,6 +31738,7 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute") X(ctx_limit, "CtxGetLimit", "")     \
     X(l2_release, "CtxResetPersistingL2Cache", "")                                                \
     X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")                                       \
+    X(device_name, "DeviceGetName", "DeviceGetName")                                              \
     X(profiler_start, "ProfilerStart", "") X(profiler_stop, "ProfilerStop", "")
 
 /* What the process knows of its driver.  One for all images, in the registry; never freed. */
@@ -36062,8 +36090,9 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         return 0;
     if (capturing)
         return perf_gpu_fail_(s, PERF_ESTATE, "the stream is being captured");
-    if (t->ctx_device)
-        (void)perf_gpu_attempt_(s, t->ctx_device(&s->device));
+    if (t->ctx_device && perf_gpu_attempt_(s, t->ctx_device(&s->device)) && t->device_name)
+        (void)perf_gpu_attempt_(s, t->device_name(s->state->loop.device,
+                                                  sizeof s->state->loop.device, s->device));
     s->l2_bytes = perf_gpu_attribute_(s, 38);
     if (!(s->l2_bytes > 0.0))
         s->l2_bytes = 64 << 20;
@@ -37086,6 +37115,7 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
     h->result = s->state->result;
     h->loop.note = s->note;
     h->loop.step_ns = s->state->loop.step_ns;
+    memcpy(h->loop.device, s->state->loop.device, sizeof h->loop.device);
     h->arm = s->state->arm;
     perf_loop_done_(h, &h->result);
 }

@@ -87,6 +87,7 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*profiler_stop)() noexcept nogil
         int (*error_peek)() noexcept nogil
         int (*error_clear)() noexcept nogil
+        int (*device_name)(char *, int, int) noexcept nogil
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept

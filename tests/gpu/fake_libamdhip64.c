@@ -169,6 +169,12 @@ FAKE(hipFree, mem_free, (uint64_t p), (p))
 FAKE(hipMemsetD8Async, fill, (uint64_t p, unsigned char c, size_t n, void *s), (p, c, n, s))
 FAKE(hipLaunchHostFunc, host_func, (void *s, void (*fn)(void *), void *user), (s, fn, user))
 
+API int hipDeviceGetName(char *text, int length, int device)
+{
+    (void)snprintf(text, (size_t)length, "AMD Imitation");
+    return device > 1;
+}
+
 /* Device 0 only: the other's place is not told. */
 API int hipDeviceGetPCIBusId(char *text, int length, int device)
 {

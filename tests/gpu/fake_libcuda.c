@@ -40,6 +40,12 @@ FAKE(cuCtxGetId, ctx_id, (void *c, unsigned long long *id), (c, id))
 FAKE(cuGetErrorName, error_name, (int c, const char **t), (c, t))
 FAKE(cuGetErrorString, error_text, (int c, const char **t), (c, t))
 
+API int cuDeviceGetName(char *text, int length, int device)
+{
+    (void)snprintf(text, (size_t)length, "NVIDIA Imitation");
+    return device > 1;
+}
+
 /* Device 0 only. */
 API int cuDeviceGetPCIBusId(char *text, int length, int device)
 {

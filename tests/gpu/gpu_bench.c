@@ -1091,6 +1091,57 @@ static void plain_body(perf_stream stream)
     (void)sim_work(stream, 10000);
 }
 
+static const char *device_now;
+
+static int name_now(char *name, int cap, int device)
+{
+    (void)device;
+    if (!device_now)
+        return 101;
+    snprintf(name, (size_t)cap, "%s", device_now);
+    return 0;
+}
+
+/* A baseline of one device is none of another's; one that is not told may be any. */
+static void test_another_device(void)
+{
+    static const char *const device[] = {"device A", "device \"B\"", NULL};
+    const char             *file = "another_device.json";
+    perf_results_opts       opts = PERF_ZERO;
+    perf_baseline_opts      check = PERF_ZERO;
+    perf_gpu_bench_opts     o = plain(PERF_GPU_HOT);
+    perf_gpu_backend        table = sim_table();
+    perf_baseline           b;
+    char                    run[8];
+    int                     i;
+
+    table.device_name = name_now;
+    (void)remove(file);
+    for (i = 0; i < 9; i++) {
+        device_now = device[i < 6 ? 0 : i - 6];
+        perf_reset();
+        sim_start();
+        CHECK(perf_gpu_use(&table) == PERF_OK, "table");
+        (void)run_body(&o, plain_body, sim_stream(0));
+        snprintf(run, sizeof run, "%d", i);
+        opts.run = run;
+        opts.time_s = 1.7e9 + 3600 * i;
+        opts.no_scopes = 1;
+        if (i < 6) {
+            CHECK(perf_baseline_add(file, &opts) == PERF_OK, "added");
+            continue;
+        }
+        check.now = opts;
+        b = perf_baseline_check(file, &check);
+        CHECK(b.status == PERF_OK && b.entries == 1 && b.other_runs == (i == 7 ? 6u : 0u), "%d: %d other runs", i,
+              (int)b.other_runs);
+        CHECK(i != 7 || (b.entry[0].verdict.decision == PERF_INCONCLUSIVE && strstr(b.other, "device A")), "%s", b.other);
+        perf_baseline_free(&b);
+        sim_stop();
+    }
+    (void)remove(file);
+}
+
 static void slow_body(perf_stream stream)
 {
     (void)sim_work(stream, 400000000);
@@ -1896,6 +1947,7 @@ int main(int argc, char **argv)
     test_plain();
     test_report();
     test_results();
+    test_another_device();
     test_kept();
     test_quantum();
     test_flush();

@@ -40,10 +40,10 @@ static inline uint64_t sim_clock(void);
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
     X(launch) X(error_name) X(error_text) X(device_clock) X(ctx_id) X(ctx_record)                 \
     X(mem_alloc_on) X(mem_free_on) X(error_waits) X(pool_set)                             \
-    X(ctx_limit) X(l2_release) X(device_meter) X(profiler_start) X(profiler_stop)
+    X(ctx_limit) X(l2_release) X(device_name) X(device_meter) X(profiler_start) X(profiler_stop)
 /* And what only programs call. */
 #define SIM_ALL(X)                                                                                \
-    SIM_LIST(X) X(device_count) X(device_name) X(stream_create) X(stream_destroy) X(stream_wait)
+    SIM_LIST(X) X(device_count) X(stream_create) X(stream_destroy) X(stream_wait)
 #define SIM_ENUM(f) SIM_##f,
 typedef enum sim_fn { SIM_ALL(SIM_ENUM) SIM_FUNCTIONS } sim_fn;
 
