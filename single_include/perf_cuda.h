@@ -1186,16 +1186,16 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 #define PERF_ENGINE_FN_(name)                                                                     \
     PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
 #endif
-#define PERF_ENGINE_MADE_(name, symbol, ...)                                                      \
-    PERF_ENGINE_FN_(name)                                                                         \
-    {                                                                                             \
-        static const perf_loop_engine_ table = {sizeof(perf_loop_engine_), 1, __VA_ARGS__};       \
-        PERF_ENGINE_(symbol, table);                                                              \
-        return &table;                                                                            \
+#define PERF_ENGINE_MADE_(name, symbol, ...) \
+    PERF_ENGINE_FN_(name) \
+    { \
+        static const perf_loop_engine_ table = {sizeof(perf_loop_engine_), 1, __VA_ARGS__}; \
+        PERF_ENGINE_(symbol, table); \
+        return &table; \
     }
-#define PERF_BENCH_ENGINE_(...)                                                                   \
+#define PERF_BENCH_ENGINE_(...) \
     PERF_ENGINE_MADE_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, __VA_ARGS__)
-#define PERF_RACE_ENGINE_(...)                                                                    \
+#define PERF_RACE_ENGINE_(...) \
     PERF_ENGINE_MADE_(perf_race_engine_get_, PERF_RACE_SYMBOL_, __VA_ARGS__)
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
