@@ -12464,7 +12464,7 @@ PERF_BEGIN_DECLS
  *   perf_kind_text_  a kind in words
  *   perf_visit_, perf_visit_next_  a walk over the cells of a thread, each with its time         */
 
-/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
+/* >>private: bodies from the whole to its parts; a leaf may stand above its first user --------- */
 
 /* The figures of a row, in the order of the CSV. */
 enum { PERF_COLUMN_TOTAL_, PERF_COLUMN_SELF_, PERF_COLUMN_MEAN_, PERF_COLUMN_MIN_,
@@ -12494,49 +12494,6 @@ typedef struct perf_ticks_ {
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
 
-PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t,
-                                    perf_cell_ *c);
-PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
-PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
-PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
-PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
-
-/* The number of a bucket becomes the bits of a double. */
-#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
-
-/* The time of a cell, whose owner may be writing. */
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
-{
-    uint64_t    sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
-    uint64_t    inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
-    perf_ticks_ t = PERF_ZERO;
-
-    if (sum > again)
-        t.total = sum - again;
-    if (sum > inside)
-        t.self = sum - inside;
-    if (t.self > t.total)
-        t.self = t.total;
-    return t;
-}
-
-/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
- * A thread that has yet to carry out a reset shows nothing.                                      */
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
-{
-    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return PERF_NULL_;
-    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
-}
-
-PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
-{
-    c = PERF_ACQ_(&c->kin);
-    if (c == first)
-        return PERF_NULL_;
-    return c;
-}
-
 typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
     perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
     const perf_name_ *name;
@@ -12545,22 +12502,19 @@ typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by na
     uint32_t          id;                       /* of the name                                    */
 } perf_visit_;
 
-/* Goes to the next cell; 0: there is none. */
-PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
-{
-    perf_registry_ *r = v->recorder->home;
+PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t,
+                                    perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
+PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
+PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
+PERF_FN double perf_bucket_value_(uint32_t index);
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id);
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first);
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c);
 
-    if (v->cell)
-        v->cell = perf_kin_next_(v->cell, v->first);
-    while (!v->cell) {
-        if (++v->id >= PERF_ACQ_(&r->count))
-            return 0;
-        v->cell = v->first = perf_kin_(v->recorder, v->id);
-    }
-    v->name = PERF_ACQ_(&r->names)[v->id];
-    v->ticks = perf_cell_ticks_(v->cell);
-    return 1;
-}
+/* The number of a bucket becomes the bits of a double. */
+#define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
 /* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum,
@@ -12582,6 +12536,40 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->calls += sum->bucket[i];
     perf_row_figures_(row, sum, tick);
+}
+
+/* Goes to the next cell; 0: there is none. */
+PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
+{
+    perf_registry_ *r = v->recorder->home;
+
+    if (v->cell)
+        v->cell = perf_kin_next_(v->cell, v->first);
+    while (!v->cell) {
+        if (++v->id >= PERF_ACQ_(&r->count))
+            return 0;
+        v->cell = v->first = perf_kin_(v->recorder, v->id);
+    }
+    v->name = PERF_ACQ_(&r->names)[v->id];
+    v->ticks = perf_cell_ticks_(v->cell);
+    return 1;
+}
+
+/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
+ * A thread that has yet to carry out a reset shows nothing.                                      */
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
+{
+    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return PERF_NULL_;
+    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
+}
+
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
+{
+    c = PERF_ACQ_(&c->kin);
+    if (c == first)
+        return PERF_NULL_;
+    return c;
 }
 
 /* Adds one cell; its owner may be writing meanwhile. */
@@ -12608,6 +12596,22 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     if (x > sum->max)
         sum->max = x;
     perf_sum_buckets_(sum, t, c);
+}
+
+/* The time of a cell, whose owner may be writing. */
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
+{
+    uint64_t    sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
+    uint64_t    inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
+    perf_ticks_ t = PERF_ZERO;
+
+    if (sum > again)
+        t.total = sum - again;
+    if (sum > inside)
+        t.self = sum - inside;
+    if (t.self > t.total)
+        t.self = t.total;
+    return t;
 }
 
 PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
@@ -12715,15 +12719,6 @@ PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, doubl
     }
 }
 
-/* Middle of a bucket in ticks. */
-PERF_FN double perf_bucket_value_(uint32_t index)
-{
-    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
-    double   low = perf_from_bits_(bits);
-
-    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
-}
-
 /* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q)
 {
@@ -12744,6 +12739,15 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q)
     if (value < PERF_CAST_(double, sum->min))
         value = PERF_CAST_(double, sum->min);
     return value;
+}
+
+/* Middle of a bucket in ticks. */
+PERF_FN double perf_bucket_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
 }
 
 /* ---- durations from elsewhere: a device, another clock ---- */
