@@ -51,7 +51,25 @@ PERF_FN perf_status perf_error(void);
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies: helpers, callees above their callers; an end, callers first ------------- */
+
+/* The functions of the way of an end, which stand below perf_core_end_. */
+PERF_COLD_DECL_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again);
+PERF_COLD_DECL_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to);
+PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+                                          uint64_t end);
+PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                       uint64_t d, uint32_t depth);
+PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n);
+PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
+PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
+PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
+PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b);
+PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *c);
+PERF_COLD_DECL_ uint64_t perf_bucket_from_(uint32_t index);
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *t);
 
 /* The smaller and the larger of two counts. */
 PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
@@ -635,27 +653,6 @@ PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
     PERF_ADD_(t->deeper, calls << 56);
 }
 
-/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
- * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
-PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
-{
-    perf_cell_ *c = t->open;
-    uint64_t    n = 0, more;
-
-    for (; c != to && c->parent; c = c->parent) {
-        n += 1u + c->again_open;
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        c->again_open = c->held = 0;
-        more = c->inside + c->within - c->sum;
-        if (more - 1 < c->inside) {             /* so much and at least 1                         */
-            PERF_ADD_(c->parent->inside, more);
-            PERF_SET_(&c->inside, c->inside - more);
-        }
-    }
-    PERF_REL_(&t->open, to);
-    return n;
-}
-
 /* n more scopes of thread t will be found open there, but have ended elsewhere. */
 PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
 {
@@ -1042,42 +1039,6 @@ PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint3
         }
 }
 
-/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
- * does it as its thread holds the address of a late one, that count goes to the old block: calls
- * and sums have it, percentiles do not.                                                          */
-PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
-{
-    const uint64_t birth = PERF_GET_(&t->birth);
-    perf_buckets_ *old = c->buckets;
-    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
-    uintptr_t      at;
-    uint32_t       i, entry[PERF_RARE_];
-
-    PERF_REL_(&b->rare, old->rare);
-    PERF_REL_(&b->halves, old->halves);
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
-    for (i = 0; i < PERF_LATE_; i++) {
-        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
-        if (at < old->room)
-            PERF_SET_(&t->late[i], &to[at]);
-    }
-    for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
-        PERF_ADD_(to[i], old->n[i]);
-    for (i = 0; i < PERF_RARE_; i++) {
-        entry[i] = PERF_GET_(&rare[i]);
-        if (perf_buckets_have_(b, entry[i] >> 16))
-            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
-    }
-    PERF_REL_(&c->buckets, b);
-    for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
-        if (perf_buckets_have_(b, entry[i] >> 16)) {
-            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
-            PERF_REL_(&rare[i], 0u);
-        }
-    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the old ones      */
-        perf_buckets_clear_(b);
-}
-
 /* Remembers that a counter has come to the next half of its range, if it has. */
 PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
 {
@@ -1105,47 +1066,6 @@ PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32
         PERF_SET_(&h->halves, 0u);
 }
 
-/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
- * none comes to another half of its range twice between two looks.                               */
-PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
-{
-    perf_cell_ *first, *c;
-    uint32_t    id, i;
-
-    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
-        return;
-    for (id = 0; id < t->room; id++) {
-        first = c = t->cell[id];
-        if (c)
-            do
-                for (i = 0; c->buckets && i < c->buckets->room; i++)
-                    perf_halves_keep_(t, c->buckets, i);
-            while ((c = c->kin) != first);
-    }
-    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
-    perf_grow_end_(t);
-}
-
-/* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
- * both sides, so that blocks are seldom outgrown.                                                */
-PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    perf_buckets_ *old = c->buckets, *b;
-    uint32_t       from = index, to = index + 1;
-
-    if (old->room && old->first < from)
-        from = old->first;
-    if (old->room && old->first + old->room > to)
-        to = old->first + old->room;
-    perf_rare_near_(old, &from, &to);
-    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
-    if (b) {
-        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
-        perf_buckets_move_(t, c, b);
-    }
-    return b != PERF_NULL_;
-}
-
 /* Has this entry so many durations that they want a counter?  At most the square root of the calls
  * come to an entry, so cold ends do not count in the long run.                                   */
 PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
@@ -1153,51 +1073,6 @@ PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
     uint32_t n = entry & 0xffff;
 
     return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= c->count || n >> 15);
-}
-
-/* An entry for this index beside what there is, or a counter; 0: no memory. */
-PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
-    uint32_t      *entry, *empty;
-
-    if (!b) {
-        b = perf_buckets_make_(t, 0);
-        if (!b)
-            return 0;
-        b->rare = b;
-        b->first = index;
-        PERF_REL_(&c->buckets, b);
-    }
-    if (perf_buckets_have_(b, index))
-        return 1;
-    entry = perf_rare_at_(b, index);
-    empty = perf_rare_at_(b, 0);
-    if (!entry && empty) {
-        PERF_REL_(empty, index << 16);
-        return 1;
-    }
-    if (entry && !perf_rare_often_(c, *entry))
-        return 1;
-    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
-}
-
-/* A place where this index is counted; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    const uint32_t *entry;
-    int             done;
-
-    if (perf_buckets_have_(c->buckets, index))
-        return 1;
-    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
-    if (entry && !perf_rare_often_(c, *entry))
-        return 1;
-    if (!perf_grow_begin_(t))
-        return entry && !(*entry >> 15 & 1);
-    done = perf_rare_make_(t, c, index);
-    perf_grow_end_(t);
-    return done;
 }
 
 /* ---- sink ---- */
@@ -1237,15 +1112,6 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t ty
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
-PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
-{
-    PERF_ADD_(t->ring_more, n - 1);
-    perf_entries_put_(t, e, n);
-    if (t->ring_head >= t->ring_limit)
-        perf_ring_due_(t);
-}
-
 /* The event of a scope where the ring is due, was switched off just now, or is being written to. */
 PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
@@ -1258,53 +1124,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
-
-/* The least duration whose bucket is `index` or above it; at least 1. */
-PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
-{
-    double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
-    uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
-
-    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
-}
-
-/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
- * to be cold.                                                                                    */
-PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
-{
-    const perf_buckets_ *b = c->buckets;
-    uint64_t             low, high;
-
-    if (c->held || c->again_open || !b->room)
-        return;
-    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
-    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
-    high = perf_smaller_(high, PERF_LONG_);
-    if (low <= high) {
-        PERF_SET_(&c->low, low);
-        PERF_SET_(&c->span, high - low);
-    }
-    if (c->of.calls.min > low)                  /* a signal handler has emptied the cell          */
-        PERF_SET_(&c->low, PERF_NO_LOW_);
-}
-
-/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
- * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
-
-    if (!perf_buckets_room_(t, c, index))
-        return 0;
-    if (d < c->of.calls.min)
-        PERF_SET_(&c->of.calls.min, d);
-    if (d > c->of.calls.max)
-        PERF_SET_(&c->of.calls.max, d);
-    perf_cell_window_(c);
-    return in;
-}
 
 /* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
  * after `birth` counts.  `end` may have been read before the recorder began.                     */
@@ -1324,40 +1143,6 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
 {
     perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
     perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
-}
-
-/* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    const perf_buckets_ *b = c->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
-    uint32_t            *rare;
-
-    if (d - c->low <= c->span || perf_buckets_have_(b, index)) {
-        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
-    } else {
-        rare = perf_rare_at_(b, index);
-        if (rare)
-            PERF_ADD_(*rare, 1);
-    }
-    if (PERF_UNLIKELY_(perf_late_step_(t)))
-        perf_halves_look_(t);
-}
-
-/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
-PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
-                                        uint64_t end)
-{
-    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
-
-    if (in) {
-        PERF_ADD_(c->count, 1);
-        PERF_ADD_(c->sum, d);
-        perf_cell_count_(t, c, in);
-    } else {
-        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
-    }
-    return d;
 }
 
 /* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
@@ -1382,42 +1167,6 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
         PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
         PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
     }
-}
-
-PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                     uint64_t d, uint32_t depth)
-{
-    const uint64_t    more = d >= PERF_EVENT_MORE_;
-    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
-                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
-
-    if (t->ring_limit)
-        perf_event_write_(t, &e[1 - more], 1 + more);
-}
-
-/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
- * it is not open any more, because the scope around it has ended first.                          */
-PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
-{
-    perf_cell_ *p = t->open;
-    uint64_t    dropped;
-
-    while (p && p != (again ? outer : c))
-        p = p->parent;
-    if (!p)
-        return 0;
-    dropped = perf_open_drop_(t, p);
-    if (again && c->again_open) {
-        c->again_open--;
-        perf_deeper_(t, ~UINT64_C(0));
-    } else if (!again) {
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        dropped += c->again_open;
-        c->again_open = c->held = 0;
-        PERF_REL_(&t->open, outer);
-    }
-    perf_abandon_(t, dropped);
-    return 1;
 }
 
 PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
@@ -1591,6 +1340,52 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     t->after.open = t->open;
 }
 
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
+ * it is not open any more, because the scope around it has ended first.                          */
+PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
+{
+    perf_cell_ *p = t->open;
+    uint64_t    dropped;
+
+    while (p && p != (again ? outer : c))
+        p = p->parent;
+    if (!p)
+        return 0;
+    dropped = perf_open_drop_(t, p);
+    if (again && c->again_open) {
+        c->again_open--;
+        perf_deeper_(t, ~UINT64_C(0));
+    } else if (!again) {
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
+        dropped += c->again_open;
+        c->again_open = c->held = 0;
+        PERF_REL_(&t->open, outer);
+    }
+    perf_abandon_(t, dropped);
+    return 1;
+}
+
+/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
+ * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
+PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
+{
+    perf_cell_ *c = t->open;
+    uint64_t    n = 0, more;
+
+    for (; c != to && c->parent; c = c->parent) {
+        n += 1u + c->again_open;
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
+        c->again_open = c->held = 0;
+        more = c->inside + c->within - c->sum;
+        if (more - 1 < c->inside) {             /* so much and at least 1                         */
+            PERF_ADD_(c->parent->inside, more);
+            PERF_SET_(&c->inside, c->inside - more);
+        }
+    }
+    PERF_REL_(&t->open, to);
+    return n;
+}
+
 /* The end of a scope that is open, and left already: its time, and what is in its caller's. */
 PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
                                      perf_cell_ *outer, uint64_t end)
@@ -1609,6 +1404,229 @@ PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell
     if (again)
         PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
     perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
+PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+                                        uint64_t end)
+{
+    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
+
+    if (in) {
+        PERF_ADD_(c->count, 1);
+        PERF_ADD_(c->sum, d);
+        perf_cell_count_(t, c, in);
+    } else {
+        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+    }
+    return d;
+}
+
+/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
+ * moved into the range of the buckets, or 0 where there is no memory for one.                    */
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
+    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
+    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
+
+    if (!perf_buckets_room_(t, c, index))
+        return 0;
+    if (d < c->of.calls.min)
+        PERF_SET_(&c->of.calls.min, d);
+    if (d > c->of.calls.max)
+        PERF_SET_(&c->of.calls.max, d);
+    perf_cell_window_(c);
+    return in;
+}
+
+/* A place where this index is counted; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    const uint32_t *entry;
+    int             done;
+
+    if (perf_buckets_have_(c->buckets, index))
+        return 1;
+    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    if (!perf_grow_begin_(t))
+        return entry && !(*entry >> 15 & 1);
+    done = perf_rare_make_(t, c, index);
+    perf_grow_end_(t);
+    return done;
+}
+
+/* An entry for this index beside what there is, or a counter; 0: no memory. */
+PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
+    uint32_t      *entry, *empty;
+
+    if (!b) {
+        b = perf_buckets_make_(t, 0);
+        if (!b)
+            return 0;
+        b->rare = b;
+        b->first = index;
+        PERF_REL_(&c->buckets, b);
+    }
+    if (perf_buckets_have_(b, index))
+        return 1;
+    entry = perf_rare_at_(b, index);
+    empty = perf_rare_at_(b, 0);
+    if (!entry && empty) {
+        PERF_REL_(empty, index << 16);
+        return 1;
+    }
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
+}
+
+/* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
+ * both sides, so that blocks are seldom outgrown.                                                */
+PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *old = c->buckets, *b;
+    uint32_t       from = index, to = index + 1;
+
+    if (old->room && old->first < from)
+        from = old->first;
+    if (old->room && old->first + old->room > to)
+        to = old->first + old->room;
+    perf_rare_near_(old, &from, &to);
+    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
+    if (b) {
+        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
+        perf_buckets_move_(t, c, b);
+    }
+    return b != PERF_NULL_;
+}
+
+/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
+ * does it as its thread holds the address of a late one, that count goes to the old block: calls
+ * and sums have it, percentiles do not.                                                          */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+{
+    const uint64_t birth = PERF_GET_(&t->birth);
+    perf_buckets_ *old = c->buckets;
+    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
+    uintptr_t      at;
+    uint32_t       i, entry[PERF_RARE_];
+
+    PERF_REL_(&b->rare, old->rare);
+    PERF_REL_(&b->halves, old->halves);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
+    for (i = 0; i < PERF_LATE_; i++) {
+        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
+        if (at < old->room)
+            PERF_SET_(&t->late[i], &to[at]);
+    }
+    for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
+        PERF_ADD_(to[i], old->n[i]);
+    for (i = 0; i < PERF_RARE_; i++) {
+        entry[i] = PERF_GET_(&rare[i]);
+        if (perf_buckets_have_(b, entry[i] >> 16))
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
+    }
+    PERF_REL_(&c->buckets, b);
+    for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
+        if (perf_buckets_have_(b, entry[i] >> 16)) {
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
+            PERF_REL_(&rare[i], 0u);
+        }
+    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the old ones      */
+        perf_buckets_clear_(b);
+}
+
+/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
+ * to be cold.                                                                                    */
+PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
+{
+    const perf_buckets_ *b = c->buckets;
+    uint64_t             low, high;
+
+    if (c->held || c->again_open || !b->room)
+        return;
+    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
+    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
+    high = perf_smaller_(high, PERF_LONG_);
+    if (low <= high) {
+        PERF_SET_(&c->low, low);
+        PERF_SET_(&c->span, high - low);
+    }
+    if (c->of.calls.min > low)                  /* a signal handler has emptied the cell          */
+        PERF_SET_(&c->low, PERF_NO_LOW_);
+}
+
+/* The least duration whose bucket is `index` or above it; at least 1. */
+PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
+{
+    double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
+    uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
+
+    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
+}
+
+/* Counts a duration in its bucket, at once. */
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    const perf_buckets_ *b = c->buckets;
+    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
+    uint32_t            *rare;
+
+    if (d - c->low <= c->span || perf_buckets_have_(b, index)) {
+        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
+    } else {
+        rare = perf_rare_at_(b, index);
+        if (rare)
+            PERF_ADD_(*rare, 1);
+    }
+    if (PERF_UNLIKELY_(perf_late_step_(t)))
+        perf_halves_look_(t);
+}
+
+/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
+ * none comes to another half of its range twice between two looks.                               */
+PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
+{
+    perf_cell_ *first, *c;
+    uint32_t    id, i;
+
+    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
+        return;
+    for (id = 0; id < t->room; id++) {
+        first = c = t->cell[id];
+        if (c)
+            do
+                for (i = 0; c->buckets && i < c->buckets->room; i++)
+                    perf_halves_keep_(t, c->buckets, i);
+            while ((c = c->kin) != first);
+    }
+    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
+    perf_grow_end_(t);
+}
+
+PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                     uint64_t d, uint32_t depth)
+{
+    const uint64_t    more = d >= PERF_EVENT_MORE_;
+    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
+                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+
+    if (t->ring_limit)
+        perf_event_write_(t, &e[1 - more], 1 + more);
+}
+
+/* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
+PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
+{
+    PERF_ADD_(t->ring_more, n - 1);
+    perf_entries_put_(t, e, n);
+    if (t->ring_head >= t->ring_limit)
+        perf_ring_due_(t);
 }
 
 /* ---- a scope begins, and perf_begin_() cannot do it ---- */

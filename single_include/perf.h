@@ -10125,7 +10125,25 @@ PERF_FN perf_status perf_error(void);
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies: helpers, callees above their callers; an end, callers first ------------- */
+
+/* The functions of the way of an end, which stand below perf_core_end_. */
+PERF_COLD_DECL_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again);
+PERF_COLD_DECL_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to);
+PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+                                          uint64_t end);
+PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                       uint64_t d, uint32_t depth);
+PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n);
+PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
+PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
+PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
+PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b);
+PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *c);
+PERF_COLD_DECL_ uint64_t perf_bucket_from_(uint32_t index);
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
+PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *t);
 
 /* The smaller and the larger of two counts. */
 PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
@@ -10709,27 +10727,6 @@ PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
     PERF_ADD_(t->deeper, calls << 56);
 }
 
-/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
- * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
-PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
-{
-    perf_cell_ *c = t->open;
-    uint64_t    n = 0, more;
-
-    for (; c != to && c->parent; c = c->parent) {
-        n += 1u + c->again_open;
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        c->again_open = c->held = 0;
-        more = c->inside + c->within - c->sum;
-        if (more - 1 < c->inside) {             /* so much and at least 1                         */
-            PERF_ADD_(c->parent->inside, more);
-            PERF_SET_(&c->inside, c->inside - more);
-        }
-    }
-    PERF_REL_(&t->open, to);
-    return n;
-}
-
 /* n more scopes of thread t will be found open there, but have ended elsewhere. */
 PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
 {
@@ -11116,42 +11113,6 @@ PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint3
         }
 }
 
-/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
- * does it as its thread holds the address of a late one, that count goes to the old block: calls
- * and sums have it, percentiles do not.                                                          */
-PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
-{
-    const uint64_t birth = PERF_GET_(&t->birth);
-    perf_buckets_ *old = c->buckets;
-    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
-    uintptr_t      at;
-    uint32_t       i, entry[PERF_RARE_];
-
-    PERF_REL_(&b->rare, old->rare);
-    PERF_REL_(&b->halves, old->halves);
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
-    for (i = 0; i < PERF_LATE_; i++) {
-        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
-        if (at < old->room)
-            PERF_SET_(&t->late[i], &to[at]);
-    }
-    for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
-        PERF_ADD_(to[i], old->n[i]);
-    for (i = 0; i < PERF_RARE_; i++) {
-        entry[i] = PERF_GET_(&rare[i]);
-        if (perf_buckets_have_(b, entry[i] >> 16))
-            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
-    }
-    PERF_REL_(&c->buckets, b);
-    for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
-        if (perf_buckets_have_(b, entry[i] >> 16)) {
-            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
-            PERF_REL_(&rare[i], 0u);
-        }
-    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the old ones      */
-        perf_buckets_clear_(b);
-}
-
 /* Remembers that a counter has come to the next half of its range, if it has. */
 PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
 {
@@ -11179,47 +11140,6 @@ PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32
         PERF_SET_(&h->halves, 0u);
 }
 
-/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
- * none comes to another half of its range twice between two looks.                               */
-PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
-{
-    perf_cell_ *first, *c;
-    uint32_t    id, i;
-
-    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
-        return;
-    for (id = 0; id < t->room; id++) {
-        first = c = t->cell[id];
-        if (c)
-            do
-                for (i = 0; c->buckets && i < c->buckets->room; i++)
-                    perf_halves_keep_(t, c->buckets, i);
-            while ((c = c->kin) != first);
-    }
-    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
-    perf_grow_end_(t);
-}
-
-/* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
- * both sides, so that blocks are seldom outgrown.                                                */
-PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    perf_buckets_ *old = c->buckets, *b;
-    uint32_t       from = index, to = index + 1;
-
-    if (old->room && old->first < from)
-        from = old->first;
-    if (old->room && old->first + old->room > to)
-        to = old->first + old->room;
-    perf_rare_near_(old, &from, &to);
-    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
-    if (b) {
-        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
-        perf_buckets_move_(t, c, b);
-    }
-    return b != PERF_NULL_;
-}
-
 /* Has this entry so many durations that they want a counter?  At most the square root of the calls
  * come to an entry, so cold ends do not count in the long run.                                   */
 PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
@@ -11227,51 +11147,6 @@ PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
     uint32_t n = entry & 0xffff;
 
     return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= c->count || n >> 15);
-}
-
-/* An entry for this index beside what there is, or a counter; 0: no memory. */
-PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
-    uint32_t      *entry, *empty;
-
-    if (!b) {
-        b = perf_buckets_make_(t, 0);
-        if (!b)
-            return 0;
-        b->rare = b;
-        b->first = index;
-        PERF_REL_(&c->buckets, b);
-    }
-    if (perf_buckets_have_(b, index))
-        return 1;
-    entry = perf_rare_at_(b, index);
-    empty = perf_rare_at_(b, 0);
-    if (!entry && empty) {
-        PERF_REL_(empty, index << 16);
-        return 1;
-    }
-    if (entry && !perf_rare_often_(c, *entry))
-        return 1;
-    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
-}
-
-/* A place where this index is counted; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
-{
-    const uint32_t *entry;
-    int             done;
-
-    if (perf_buckets_have_(c->buckets, index))
-        return 1;
-    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
-    if (entry && !perf_rare_often_(c, *entry))
-        return 1;
-    if (!perf_grow_begin_(t))
-        return entry && !(*entry >> 15 & 1);
-    done = perf_rare_make_(t, c, index);
-    perf_grow_end_(t);
-    return done;
 }
 
 /* ---- sink ---- */
@@ -11311,15 +11186,6 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t ty
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
-PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
-{
-    PERF_ADD_(t->ring_more, n - 1);
-    perf_entries_put_(t, e, n);
-    if (t->ring_head >= t->ring_limit)
-        perf_ring_due_(t);
-}
-
 /* The event of a scope where the ring is due, was switched off just now, or is being written to. */
 PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
@@ -11332,53 +11198,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
-
-/* The least duration whose bucket is `index` or above it; at least 1. */
-PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
-{
-    double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
-    uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
-
-    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
-}
-
-/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
- * to be cold.                                                                                    */
-PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
-{
-    const perf_buckets_ *b = c->buckets;
-    uint64_t             low, high;
-
-    if (c->held || c->again_open || !b->room)
-        return;
-    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
-    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
-    high = perf_smaller_(high, PERF_LONG_);
-    if (low <= high) {
-        PERF_SET_(&c->low, low);
-        PERF_SET_(&c->span, high - low);
-    }
-    if (c->of.calls.min > low)                  /* a signal handler has emptied the cell          */
-        PERF_SET_(&c->low, PERF_NO_LOW_);
-}
-
-/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
- * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
-
-    if (!perf_buckets_room_(t, c, index))
-        return 0;
-    if (d < c->of.calls.min)
-        PERF_SET_(&c->of.calls.min, d);
-    if (d > c->of.calls.max)
-        PERF_SET_(&c->of.calls.max, d);
-    perf_cell_window_(c);
-    return in;
-}
 
 /* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
  * after `birth` counts.  `end` may have been read before the recorder began.                     */
@@ -11398,40 +11217,6 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
 {
     perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
     perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
-}
-
-/* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
-{
-    const perf_buckets_ *b = c->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
-    uint32_t            *rare;
-
-    if (d - c->low <= c->span || perf_buckets_have_(b, index)) {
-        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
-    } else {
-        rare = perf_rare_at_(b, index);
-        if (rare)
-            PERF_ADD_(*rare, 1);
-    }
-    if (PERF_UNLIKELY_(perf_late_step_(t)))
-        perf_halves_look_(t);
-}
-
-/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
-PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
-                                        uint64_t end)
-{
-    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
-
-    if (in) {
-        PERF_ADD_(c->count, 1);
-        PERF_ADD_(c->sum, d);
-        perf_cell_count_(t, c, in);
-    } else {
-        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
-    }
-    return d;
 }
 
 /* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
@@ -11456,42 +11241,6 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
         PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
         PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
     }
-}
-
-PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                     uint64_t d, uint32_t depth)
-{
-    const uint64_t    more = d >= PERF_EVENT_MORE_;
-    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
-                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
-
-    if (t->ring_limit)
-        perf_event_write_(t, &e[1 - more], 1 + more);
-}
-
-/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
- * it is not open any more, because the scope around it has ended first.                          */
-PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
-{
-    perf_cell_ *p = t->open;
-    uint64_t    dropped;
-
-    while (p && p != (again ? outer : c))
-        p = p->parent;
-    if (!p)
-        return 0;
-    dropped = perf_open_drop_(t, p);
-    if (again && c->again_open) {
-        c->again_open--;
-        perf_deeper_(t, ~UINT64_C(0));
-    } else if (!again) {
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        dropped += c->again_open;
-        c->again_open = c->held = 0;
-        PERF_REL_(&t->open, outer);
-    }
-    perf_abandon_(t, dropped);
-    return 1;
 }
 
 PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
@@ -11665,6 +11414,52 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     t->after.open = t->open;
 }
 
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
+ * it is not open any more, because the scope around it has ended first.                          */
+PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
+{
+    perf_cell_ *p = t->open;
+    uint64_t    dropped;
+
+    while (p && p != (again ? outer : c))
+        p = p->parent;
+    if (!p)
+        return 0;
+    dropped = perf_open_drop_(t, p);
+    if (again && c->again_open) {
+        c->again_open--;
+        perf_deeper_(t, ~UINT64_C(0));
+    } else if (!again) {
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
+        dropped += c->again_open;
+        c->again_open = c->held = 0;
+        PERF_REL_(&t->open, outer);
+    }
+    perf_abandon_(t, dropped);
+    return 1;
+}
+
+/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
+ * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
+PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
+{
+    perf_cell_ *c = t->open;
+    uint64_t    n = 0, more;
+
+    for (; c != to && c->parent; c = c->parent) {
+        n += 1u + c->again_open;
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
+        c->again_open = c->held = 0;
+        more = c->inside + c->within - c->sum;
+        if (more - 1 < c->inside) {             /* so much and at least 1                         */
+            PERF_ADD_(c->parent->inside, more);
+            PERF_SET_(&c->inside, c->inside - more);
+        }
+    }
+    PERF_REL_(&t->open, to);
+    return n;
+}
+
 /* The end of a scope that is open, and left already: its time, and what is in its caller's. */
 PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
                                      perf_cell_ *outer, uint64_t end)
@@ -11683,6 +11478,229 @@ PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell
     if (again)
         PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
     perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+}
+
+/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
+PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+                                        uint64_t end)
+{
+    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
+
+    if (in) {
+        PERF_ADD_(c->count, 1);
+        PERF_ADD_(c->sum, d);
+        perf_cell_count_(t, c, in);
+    } else {
+        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+    }
+    return d;
+}
+
+/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
+ * moved into the range of the buckets, or 0 where there is no memory for one.                    */
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
+    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
+    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
+
+    if (!perf_buckets_room_(t, c, index))
+        return 0;
+    if (d < c->of.calls.min)
+        PERF_SET_(&c->of.calls.min, d);
+    if (d > c->of.calls.max)
+        PERF_SET_(&c->of.calls.max, d);
+    perf_cell_window_(c);
+    return in;
+}
+
+/* A place where this index is counted; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    const uint32_t *entry;
+    int             done;
+
+    if (perf_buckets_have_(c->buckets, index))
+        return 1;
+    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    if (!perf_grow_begin_(t))
+        return entry && !(*entry >> 15 & 1);
+    done = perf_rare_make_(t, c, index);
+    perf_grow_end_(t);
+    return done;
+}
+
+/* An entry for this index beside what there is, or a counter; 0: no memory. */
+PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
+    uint32_t      *entry, *empty;
+
+    if (!b) {
+        b = perf_buckets_make_(t, 0);
+        if (!b)
+            return 0;
+        b->rare = b;
+        b->first = index;
+        PERF_REL_(&c->buckets, b);
+    }
+    if (perf_buckets_have_(b, index))
+        return 1;
+    entry = perf_rare_at_(b, index);
+    empty = perf_rare_at_(b, 0);
+    if (!entry && empty) {
+        PERF_REL_(empty, index << 16);
+        return 1;
+    }
+    if (entry && !perf_rare_often_(c, *entry))
+        return 1;
+    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
+}
+
+/* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
+ * both sides, so that blocks are seldom outgrown.                                                */
+PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+{
+    perf_buckets_ *old = c->buckets, *b;
+    uint32_t       from = index, to = index + 1;
+
+    if (old->room && old->first < from)
+        from = old->first;
+    if (old->room && old->first + old->room > to)
+        to = old->first + old->room;
+    perf_rare_near_(old, &from, &to);
+    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
+    if (b) {
+        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
+        perf_buckets_move_(t, c, b);
+    }
+    return b != PERF_NULL_;
+}
+
+/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
+ * does it as its thread holds the address of a late one, that count goes to the old block: calls
+ * and sums have it, percentiles do not.                                                          */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+{
+    const uint64_t birth = PERF_GET_(&t->birth);
+    perf_buckets_ *old = c->buckets;
+    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
+    uintptr_t      at;
+    uint32_t       i, entry[PERF_RARE_];
+
+    PERF_REL_(&b->rare, old->rare);
+    PERF_REL_(&b->halves, old->halves);
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
+    for (i = 0; i < PERF_LATE_; i++) {
+        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
+        if (at < old->room)
+            PERF_SET_(&t->late[i], &to[at]);
+    }
+    for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
+        PERF_ADD_(to[i], old->n[i]);
+    for (i = 0; i < PERF_RARE_; i++) {
+        entry[i] = PERF_GET_(&rare[i]);
+        if (perf_buckets_have_(b, entry[i] >> 16))
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
+    }
+    PERF_REL_(&c->buckets, b);
+    for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
+        if (perf_buckets_have_(b, entry[i] >> 16)) {
+            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
+            PERF_REL_(&rare[i], 0u);
+        }
+    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the old ones      */
+        perf_buckets_clear_(b);
+}
+
+/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
+ * to be cold.                                                                                    */
+PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
+{
+    const perf_buckets_ *b = c->buckets;
+    uint64_t             low, high;
+
+    if (c->held || c->again_open || !b->room)
+        return;
+    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
+    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
+    high = perf_smaller_(high, PERF_LONG_);
+    if (low <= high) {
+        PERF_SET_(&c->low, low);
+        PERF_SET_(&c->span, high - low);
+    }
+    if (c->of.calls.min > low)                  /* a signal handler has emptied the cell          */
+        PERF_SET_(&c->low, PERF_NO_LOW_);
+}
+
+/* The least duration whose bucket is `index` or above it; at least 1. */
+PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
+{
+    double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
+    uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
+
+    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
+}
+
+/* Counts a duration in its bucket, at once. */
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    const perf_buckets_ *b = c->buckets;
+    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
+    uint32_t            *rare;
+
+    if (d - c->low <= c->span || perf_buckets_have_(b, index)) {
+        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
+    } else {
+        rare = perf_rare_at_(b, index);
+        if (rare)
+            PERF_ADD_(*rare, 1);
+    }
+    if (PERF_UNLIKELY_(perf_late_step_(t)))
+        perf_halves_look_(t);
+}
+
+/* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
+ * none comes to another half of its range twice between two looks.                               */
+PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
+{
+    perf_cell_ *first, *c;
+    uint32_t    id, i;
+
+    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
+        return;
+    for (id = 0; id < t->room; id++) {
+        first = c = t->cell[id];
+        if (c)
+            do
+                for (i = 0; c->buckets && i < c->buckets->room; i++)
+                    perf_halves_keep_(t, c->buckets, i);
+            while ((c = c->kin) != first);
+    }
+    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
+    perf_grow_end_(t);
+}
+
+PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                     uint64_t d, uint32_t depth)
+{
+    const uint64_t    more = d >= PERF_EVENT_MORE_;
+    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
+                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+
+    if (t->ring_limit)
+        perf_event_write_(t, &e[1 - more], 1 + more);
+}
+
+/* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
+PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
+{
+    PERF_ADD_(t->ring_more, n - 1);
+    perf_entries_put_(t, e, n);
+    if (t->ring_head >= t->ring_limit)
+        perf_ring_due_(t);
 }
 
 /* ---- a scope begins, and perf_begin_() cannot do it ---- */
@@ -15932,7 +15950,41 @@ PERF_BEGIN_DECLS
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies: first helpers, callees above their callers; last the way of a measurement - */
+
+/* The functions of that way. */
+PERF_FN const perf_filling_ *perf_host_filling_(void);
+PERF_FN int perf_host_end_(perf_loop_state_ *s, int number, uint64_t now);
+PERF_FN uint64_t perf_timer_clock_(int i);
+PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now);
+PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead);
+PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now);
+PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *s, uint64_t now);
+PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *s);
+PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now);
+PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now);
+PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *s);
+PERF_FN int perf_loop_by_(const perf_loop_state_ *s);
+PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why);
+PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *s);
+PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i);
+PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
+                                              const perf_compare_opts *o);
+PERF_COLD_DECL_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick);
+PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *s);
+PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *s, int i);
+PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *s);
+PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind);
+PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left);
+PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t left);
+PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left);
+PERF_COLD_DECL_ perf_race_result perf_race_head_(perf_loop_state_ *s);
+PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n);
+PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n);
+PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline,
+                                       uint32_t of_candidate);
+PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v);
 
 /* ---- timing a slice ---- */
 
@@ -15967,22 +16019,6 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
     return u.nvcsw;
 #else
     return *forced = -1;
-#endif
-}
-
-/* One of the three clocks, in ns; 0: this system does not say. */
-PERF_FN uint64_t perf_timer_clock_(int i)
-{
-    if (i == PERF_BY_WALL_)
-        return perf_now();
-#if defined(PERF_TEST_CPU_FN)
-    return PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
-    return 0;
-#else
-    if (i == PERF_BY_THREAD_)
-        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
-    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
 #endif
 }
 
@@ -16079,40 +16115,6 @@ PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_loop_arm_ *arm)
     arm->forced += PERF_CAST_(double, forced - t->forced_at);
 }
 
-/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
-PERF_FN int perf_host_end_(perf_loop_state_ *s, int number, uint64_t now)
-{
-    perf_timer_    *t = &s->timer;
-    perf_loop_arm_ *arm = &s->arm[number];
-    double          raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
-    int             i;
-
-    for (i = 0; i < t->clocks; i++) {
-        uint64_t end = now;
-        if (t->paused)
-            end = t->paused_at[i];
-        else if (i != PERF_BY_WALL_)
-            end = perf_timer_clock_(i);
-        raw[i] = perf_since_(t->at[i], end);
-        t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
-    }
-    t->unresumed |= t->paused;
-    arm->doubt_ns = perf_most_(arm->doubt_ns, t->pause_doubt_ns * t->pauses);
-    arm->runs += arm->batch;
-    if (raw[0] < 0.0) {
-        t->backwards++;
-        return 0;
-    }
-    if (!(raw[0] > t->overhead_ns[PERF_BY_WALL_]))  /* it stood still, or went by its least step  */
-        t->coarse |= arm->batch > 1 || arm->steady || !(raw[0] > 0.0);
-    else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
-        t->least_ns = raw[0];
-    t->spent_ns += raw[0];
-    if (t->clocks > 1)
-        perf_timer_compare_(t, arm);
-    return 1;
-}
-
 /* The step of the clock.  The probe may have found none, or too small a one.  Then some slices take
  * no time at all, and the shortest of the others takes a step or two.                            */
 PERF_FN double perf_timer_tick_(const perf_timer_ *t)
@@ -16120,13 +16122,6 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *t)
     if (t->coarse && t->tick_ns <= 1000.0)
         return perf_most_(t->least_ns, t->tick_ns);
     return t->tick_ns;
-}
-
-/* Whether the time is up, or would be after `ahead` more ns. */
-PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead)
-{
-    return perf_since_(t->began, now) + ahead > max_seconds * 1e9 ||
-           t->spent_ns > max_seconds * 1e9;
 }
 
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
@@ -16151,15 +16146,6 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
         perf_timer_choose_(&s->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
     }
     return 1;
-}
-
-PERF_FN const perf_filling_ *perf_host_filling_(void)
-{
-    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
-                                       PERF_LONG_BESIDE_};
-
-    return &host;
 }
 
 PERF_FN void perf_timer_pause_(perf_timer_ *t)
@@ -16284,16 +16270,6 @@ PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *s)
     l.state = s;
     l.pause = perf_loop_pause_;
     return l;
-}
-
-/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
-{
-    if (s && !PERF_LOOP_IS_ONE_(s))
-        return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done))
-        return PERF_ESTATE;
-    return PERF_OK;
 }
 
 /* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
@@ -16560,46 +16536,6 @@ PERF_COLD_FN_ const char *perf_loop_why_one_clock_(const perf_loop_state_ *s)
     return "there was no time for more than first calls";
 }
 
-/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
- * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
- * as anybody can tell: then the thread's processor time is not its cost.                         */
-PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
-{
-    const perf_timer_    *t = &s->timer;
-    const perf_loop_arm_ *arm;
-    const char           *text = PERF_NULL_;
-    int                   i;
-
-    if (t->clocks == 1)
-        text = perf_loop_why_one_clock_(s);
-    else if (t->waits_at < 0)
-        text = "this system does not tell own waits from waits for the processor";
-    else if (10 * t->waiting_slices > t->slices)
-        text = "the body waits by itself";
-    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
-        text = "other threads of this program worked at the same time";
-    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
-        text = "it hardly ever waited for the processor";
-    for (i = 0; i < s->variants && !text; i++) {
-        arm = &s->arm[i];
-        if (PERF_LOOP_TURN_NS_ * arm->forced > arm->wall_ns - arm->wait_ns)
-            text = "the body gives the processor up by itself, as sched_yield does";
-        else if (i && perf_loop_waits_apart_(&s->arm[0], arm))
-            text = "the variants waited differently, perhaps for others who worked for them";
-    }
-    if (why)
-        *why = text ? text : "others had the processor for part of the time";
-    if (text)
-        return PERF_DECIDES_WALL;
-    return PERF_DECIDES_CPU;
-}
-
-/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
-PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
-{
-    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
-}
-
 PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
 {
     if (perf_loop_by_(s))
@@ -16672,21 +16608,6 @@ PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *s, perf_loop_arm_ *arm)
     arm->lead_runs += arm->batch;
     if (!s->leads_left && s->longer)
         arm->lead_ended = perf_loop_own_time_();
-}
-
-/* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
-{
-    if (s->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return 1;
-    if (now != s->timer.at[PERF_BY_WALL_]) {
-        s->stands = 0;
-        return 0;
-    }
-    if (!s->stands)
-        s->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + s->opts.max_seconds * 1e9;
 }
 
 /* The first call of an arm has ended.  1: that completes the only round there is time for. */
@@ -16790,136 +16711,12 @@ PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *s)
     }
 }
 
-/* A slice that counts has ended.  1: that completes a round. */
-PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm)
-{
-    if (s->longer)
-        perf_loop_file_lead_(s, arm);
-    arm->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
-    arm->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
-    return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
-}
-
-/* A round is complete: files it.  1: it was the last. */
-PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
-{
-    const size_t    round = s->arm[s->order[0]].count;
-    perf_loop_arm_ *arm;
-    int             i, enough = 0;
-
-    if (!s->fill->keep || s->fill->keep(s)) {
-        s->first[round] = s->order[0];
-        s->led[round] = PERF_CAST_(unsigned char, s->longer);
-        s->when[round] = s->timer.spent_ns;
-        for (i = 0; i < s->running; i++) {
-            arm = &s->arm[s->order[i]];
-            arm->cpu[arm->count] = arm->pending[1];
-            arm->ns[arm->count++] = arm->pending[0];
-        }
-        s->longer_count += PERF_CAST_(size_t, s->longer);
-        if (s->longer)
-            perf_loop_file_leads_(s);
-        enough = s->round(s, now);
-    }
-    if (s->fill->stop)
-        return s->fill->stop(s, enough);
-    return enough;
-}
-
-/* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
-PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
-{
-    uint64_t next = 0;
-
-    s->phase = PERF_LOOP_COUNT_;
-    if (s->counted)
-        next = s->counted(s);
-    if (!next)
-        return perf_loop_stop_(s, s->status);
-    return next;
-}
-
-/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
-PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
-{
-    const uint64_t  now = perf_now();
-    const int       is = PERF_LOOP_KIND_(s);
-    perf_loop_arm_ *arm;
-    int             late, good = 1, complete = 0;
-
-    if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
-        return 0;
-    if (s->phase == PERF_LOOP_COUNT_)
-        return perf_loop_count_(s);
-    arm = &s->arm[s->order[s->at]];
-    if (s->phase != PERF_LOOP_START_)
-        good = s->fill->end(s, s->order[s->at], now);
-    if (s->phase == PERF_LOOP_DONE_)
-        return 0;
-    if (perf_loop_no_clock_(s, now))
-        return perf_loop_stop_(s, PERF_ERANGE);
-    if (s->leads_left) {
-        perf_loop_led_(s, arm);
-        return perf_loop_go_(s);
-    }
-    if (!good && s->phase != PERF_LOOP_COLD_)
-        return perf_loop_go_(s);                    /* the clock stepped back: again              */
-    s->last = s->order[s->at];
-    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
-    switch (s->phase) {
-    case PERF_LOOP_START_:
-        perf_loop_shuffle_(s);
-        s->phase = PERF_LOOP_COLD_;
-        break;
-    case PERF_LOOP_COLD_:
-        complete = perf_loop_first_ended_(s, arm, late);
-        break;
-    case PERF_LOOP_HEAT_:
-        perf_loop_heated_(s, late);
-        break;
-    case PERF_LOOP_GROW_:
-        perf_loop_reading_ended_(s, arm, now, late);
-        break;
-    case PERF_LOOP_WARM_:
-        perf_loop_warm_up_ended_(s, now);
-        break;
-    default:
-        complete = perf_loop_sample_ended_(s, arm);
-    }
-    if (s->phase == PERF_LOOP_DONE_)
-        return 0;
-    if (complete) {
-        if (perf_loop_round_ended_(s, now))
-            return perf_loop_count_(s);
-        if (s->phase == PERF_LOOP_SAMPLE_)
-            perf_loop_shuffle_(s);
-    }
-    return perf_loop_turn_begins_(s);
-}
-
 /* The arm of the slice under way; between two rounds the first of the next. */
 PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *s)
 {
     if (s->at < s->running)
         return s->order[s->at];
     return s->order[0];
-}
-
-/* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
-{
-    perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
-    const int       timing = s->phase < PERF_LOOP_COUNT_;
-
-    if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
-        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
-    if (timing)
-        s->warnings |= PERF_WARN_STOPPED;
-    if (s->timer.backwards)
-        s->warnings |= PERF_WARN_CLOCK;
-    if (s->timer.unresumed)
-        s->warnings |= PERF_WARN_PAUSED;
-    s->phase = PERF_LOOP_DONE_;
 }
 
 /* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
@@ -17333,18 +17130,6 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pi
     }
 }
 
-/* Log ratios of variants i and j into s->logs; returns how many pairs have one. */
-PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
-{
-    const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
-    size_t        n = 0, k;
-
-    for (k = 0; k < s->arm[0].count; k++)
-        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(s, k, pick))
-            s->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
-    return n;
-}
-
 /* The centre of n values, whose order is changed. */
 PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
 {
@@ -17433,28 +17218,6 @@ PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
     return perf_race_differ_(s, a, b, PERF_TRIFLE_LEAST_);
 }
 
-/* What is asked of variant i, with the confidence that its bets have to reach. */
-PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i)
-{
-    const double      level = s->arm[i].seq[perf_loop_by_(s)].level;
-    perf_compare_opts o = s->ask.accept;
-
-    if ((s->variants > 2 || o.rules > 1) && s->typical && level > 0.0)
-        o.confidence = 1.0 - 2.0 / level;
-    return o;
-}
-
-/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
-PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
-                                            const perf_compare_opts *o)
-{
-    const size_t logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-    perf_seq     bets = s->arm[i].seq[perf_loop_by_(s)];
-
-    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
-    return perf_pairs_judge_(&bets, s->logs, logs, n, o);
-}
-
 /* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
  * another try: each try may be wrong half as often as the one before.                            */
 PERF_FN double perf_race_level_(const perf_loop_state_ *s, int open)
@@ -17462,28 +17225,6 @@ PERF_FN double perf_race_level_(const perf_loop_state_ *s, int open)
     if (s->ask.accept.rules > 1)
         open *= s->ask.accept.rules;
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
-}
-
-/* The bets after one more round.  They begin when the length of the slices is known: they allow
- * for that and for the step of the clock.                                                        */
-PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *s)
-{
-    size_t          n = s->arm[0].count;
-    perf_loop_arm_ *arm;
-    int             i;
-
-    for (i = 1; i < s->variants; i++) {
-        arm = &s->arm[i];
-        if (n == 1) {
-            (void)perf_seq_init(&arm->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
-                                perf_race_tick_(s, i, 0));
-            arm->seq[0].level = perf_race_level_(s, s->variants - 1);
-            arm->seq[1] = arm->seq[0];
-        }
-        (void)perf_seq_add(&arm->seq[0], s->arm[0].ns[n - 1], arm->ns[n - 1]);
-        if (s->timer.clocks > 1)
-            (void)perf_seq_add(&arm->seq[1], s->arm[0].cpu[n - 1], arm->cpu[n - 1]);
-    }
 }
 
 /* ---- what may be said against an answer: docs/loops.md has the table ---- */
@@ -17604,44 +17345,6 @@ PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *s)
     return slowest;
 }
 
-/* What speaks against an answer on variant i, the gravest first. */
-PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
-{
-    const int hurried = s->round_least_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
-    size_t    least = PERF_LONGER_LEAST_;
-    int       drifts, debt;
-
-    if (hurried)
-        least = PERF_LONGER_HURRIED_;
-    if (s->ask.control < 0 || s->running < 2)
-        return PERF_NO_OBJECTION_;
-    if (perf_race_leads_matter_(s, i, s->lenient) || perf_race_order_matters_(s))
-        return PERF_TURNS_MATTER_;
-    drifts = perf_race_drifts_(s, i);
-    if (drifts != PERF_NO_OBJECTION_)
-        return drifts;
-    if (s->longer_count < least)
-        return PERF_TOO_FEW_;
-    debt = perf_race_in_debt_(s, i);
-    if (debt != PERF_NO_OBJECTION_)
-        return debt;
-    if (!perf_race_confirmed_(s, i))
-        return PERF_NOT_CONFIRMED_;
-    return PERF_NO_OBJECTION_;
-}
-
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *s)
-{
-    int i, one, gravest = PERF_NO_OBJECTION_;
-
-    for (i = 1; i < s->variants; i++) {
-        one = perf_race_objection_(s, i);
-        if (one > gravest)
-            gravest = one;
-    }
-    return gravest;
-}
-
 /* The lead that all slices get where the one they had was not enough. */
 PERF_FN double perf_race_next_lead_(const perf_loop_state_ *s)
 {
@@ -17724,36 +17427,6 @@ PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *s, uint64_t now)
     s->control_rounds++;
 }
 
-/* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
-PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
-{
-    double level;
-    int    i, open = 0, by = perf_loop_by_(s);
-
-    for (i = 1; i < s->variants; i++)
-        open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
-    level = perf_race_level_(s, perf_clamp_(open, 1, PERF_RACE_MOST_));
-    for (i = 1; i < s->variants && s->variants > 2; i++)
-        s->arm[i].seq[by].level = level;
-    return open;
-}
-
-/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
-PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
-{
-    const perf_guard  none = PERF_ZERO;
-    perf_compare_opts o;
-    int               i, open = 0, by = perf_loop_by_(s);
-
-    s->looked_at = s->arm[0].count;
-    for (i = 1; i < s->variants; i++) {
-        o = perf_race_asked_(s, i);
-        o.guard = none;
-        open |= s->arm[i].seq[by].decision != perf_race_judge_(s, i, s->looked_at, &o).decision;
-    }
-    return open;
-}
-
 /* The pairs disagree: they are taken anew, with longer leads if need be.  1: there is no time. */
 PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *s, uint64_t now, int objection)
 {
@@ -17767,76 +17440,6 @@ PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *s, uint64_t now, int objecti
     if (!perf_race_may_restart_(s, now, lead))
         return 1;
     perf_race_restart_(s, lead);
-    return 0;
-}
-
-/* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
-PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
-{
-    const size_t n = s->arm[0].count;
-    const int    decided = s->typical && !perf_race_still_open_(s);
-    const double took = perf_race_took_(s, now);
-    const int    late = took > 0.5e9 * s->opts.max_seconds;
-    const int    again = n >= s->looked_at + s->looked_at / 8 ||
-                      (late && s->few_longer && !s->lenient);   /* they had their time            */
-    const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) && again &&
-                     took >= s->ask.min_seconds * 1e9;
-    int          objection;
-
-    if (full) {
-        if (perf_race_interval_open_(s))
-            return 0;
-        s->lenient = late;
-        objection = perf_race_gravest_(s);
-        s->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
-        if (objection >= PERF_RATIO_DRIFTS_)
-            return perf_race_anew_(s, now, objection);
-        return objection == PERF_NO_OBJECTION_;
-    }
-    if (n < s->look_at)
-        return 0;
-    s->look_at = 2 * n;
-    if (perf_race_gravest_(s) != PERF_TURNS_MATTER_)
-        return 0;
-    (void)perf_race_anew_(s, now, PERF_TURNS_MATTER_);
-    return 0;
-}
-
-/* 1: there is no room or no time for another round. */
-PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
-{
-    const size_t n = s->arm[s->order[0]].count;
-
-    if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
-        return 1;
-    if (!perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns))
-        return 0;
-    if (n < PERF_CAST_(size_t, s->ask.min_pairs))
-        s->ended = "opts.max_seconds ended it, too few pairs for an answer";
-    return 1;
-}
-
-/* A round of an A/B loop or race is complete: 1 ends it. */
-PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
-{
-    const double took = perf_since_(s->round_began, now);
-
-    if (s->longer)
-        s->longer_ns += took;
-    else
-        s->round_ns = took;
-    if (!s->longer && (took < s->round_least_ns || !(s->round_least_ns > 0.0)))
-        s->round_least_ns = took;
-    s->round_began = now;
-    if (s->running > 1)
-        perf_race_bet_(s);
-    if (perf_race_spent_(s, now))
-        return 1;
-    if (s->running == 1)
-        return s->arm[s->order[0]].count >= PERF_CAST_(size_t, s->ask.min_pairs);
-    if (perf_race_settled_(s, now))
-        return 1;
-    perf_race_draw_lead_(s, now);
     return 0;
 }
 
@@ -17870,26 +17473,6 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, cons
     ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
     return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
-}
-
-/* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
-PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n)
-{
-    perf_compare_opts o = perf_race_asked_(s, i);
-    perf_verdict      v;
-
-    if (s->seen.compared)
-        o.guard.seen = s->seen;
-    if (n && !s->typical)
-        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
-    else
-        v = perf_race_judge_(s, i, n, &o);
-    if (s->timer.clocks > 1)
-        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
-    if (s->typical && perf_race_wall_objects_(s, i, &v))
-        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
-                              "wait for others who work for it?");
-    return v;
 }
 
 /* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
@@ -18037,40 +17620,6 @@ PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdi
         v->warnings |= PERF_WARN_SHAPE;
 }
 
-/* Withholds the verdict on variant i, or explains why there is none. */
-PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
-{
-    const int    decided = v->decision != PERF_INCONCLUSIVE;
-    perf_centre_ longer;
-    double       missing;
-    int          objection;
-
-    if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
-        return;                                     /* wrong outputs stay wrong, however fast     */
-    s->lenient = 1;
-    objection = perf_race_objection_(s, i);
-    if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_)
-        objection = PERF_NO_OBJECTION_; /* a slice leads itself, and time is over                 */
-    longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
-    if (longer.n)
-        s->entry[i].control_ratio = perf_exp_(longer.at);
-    if (objection == PERF_TURNS_MATTER_ || (decided && objection != PERF_NO_OBJECTION_) ||
-        (decided && s->ask.control > 0 && perf_race_leads_matter_(s, i, 0)))
-        v->led_ratio = s->entry[i].control_ratio;
-    if (decided && objection != PERF_NO_OBJECTION_) {
-        s->arm[i].objection = objection;
-        perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
-    } else if (!decided && objection == PERF_TURNS_MATTER_) {
-        v->reason = perf_race_objects_(s, i, objection);
-        v->pairs_needed = PERF_INF_;
-    } else if (!decided && s->ended) {
-        missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
-        v->pairs_needed = perf_most_(v->pairs_needed, missing);
-        v->reason = s->ended;
-    }
-    perf_race_shape_(s, i, v);
-}
-
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
  * the best", at a level that covers all pairs of variants.                                       */
 PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
@@ -18107,162 +17656,6 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_st
     if (perf_loop_arm_now_(s))
         return "the compiler deleted the candidate's body: perf_keep() its result";
     return "the compiler deleted the baseline's body: perf_keep() its result";
-}
-
-/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
-PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
-{
-    const int decided = v->decision != PERF_INCONCLUSIVE;
-
-    if (of_candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
-                             "deleted? perf_keep() its result");
-    else if (of_baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it "
-                             "deleted? perf_keep() its result");
-    return decided && v->decision == PERF_INCONCLUSIVE;
-}
-
-/* Fills the entry of variant i, of n rounds; the baseline has no verdict, nor one that is forced.
- * Returns the warnings about its times.                                                          */
-PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
-{
-    const int        forced = s->forced >= 0;
-    perf_race_entry *e = &s->entry[i];
-    perf_out_        o;
-
-    if (!e->name[0]) {
-        o = perf_out_open_(e->name, sizeof e->name);
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
-    }
-    e->first_ns = s->arm[i].first_ns;
-    e->batch = s->arm[i].batch;
-    if (i == 0 || forced)
-        e->verdict = perf_race_decide_(s, 1, 0);
-    else
-        e->verdict = perf_race_decide_(s, i, n);
-    if (n && forced)
-        e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
-    else if (n && i == 0)
-        e->verdict.reason = "this is the baseline";
-    if (!n || !s->arm[i].count)
-        return 0;
-    e->time = perf_summarize(perf_loop_times_(s, i), n);
-    if (s->fill != perf_host_filling_())
-        return 0;                                   /* those are about the host's clocks          */
-    return perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time,
-                                s->timer.overhead_ns[PERF_BY_WALL_]);
-}
-
-/* What A/B loops and races both tell beside the entries. */
-PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
-{
-    perf_race_result r = PERF_ZERO;
-
-    if (s->status == PERF_OK)
-        r.rounds = s->arm[s->order[0]].count;
-    r.entry = s->entry;
-    r.count = s->variants;
-    r.best = -1;
-    r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.seconds = perf_since_(s->timer.began, perf_now()) * 1e-9;
-    r.opts = s->ask;
-    r.status = perf_loop_status_(s, r.rounds);
-    r.decides = perf_loop_clock_(s, &r.why);
-    r.control_rounds = s->control_rounds;
-    r.forced = s->forced >= 0;
-    r.warnings = s->warnings;
-    return r;
-}
-
-/* Fills the entries of all variants, and what A/B loops and races both tell. */
-PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t left)
-{
-    const uint32_t   drift = PERF_CAST_(uint32_t, PERF_WARN_DRIFT);     /* rounds do not mind it  */
-    perf_race_result r;
-    perf_race_entry *e;
-    uint32_t         seen, base = 0;
-    int              i;
-
-    perf_loop_settle_(s, left);
-    r = perf_race_head_(s);
-    for (i = 0; i < r.count; i++) {
-        e = &s->entry[i];
-        seen = perf_race_fill_(s, i, PERF_CAST_(size_t, r.rounds));
-        if (!r.rounds) {
-            e->verdict.status = r.status;
-            e->verdict.reason = perf_race_why_none_(s, r.status);
-            continue;
-        }
-        if (!s->arm[i].count)
-            continue;
-        r.warnings |= seen & ~drift;
-        if (i == 0)
-            base = seen;
-        else
-            r.warnings |= e->verdict.warnings;
-        if (!perf_race_no_body_(&e->verdict, base, seen))
-            perf_race_veto_(s, i, &e->verdict);
-    }
-    if (r.rounds && perf_race_turns_apart_(s))
-        r.warnings |= PERF_WARN_TURNS;
-    if (s->judge)
-        s->judge(s);
-    r.opts = s->ask;
-    return r;
-}
-
-/* The result of an A/B loop. */
-PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left)
-{
-    perf_ab_result   r = PERF_ZERO;
-    perf_race_result both = perf_race_found_(s, left);
-    size_t           n[2];
-    int              i;
-
-    for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
-        n[i] = both.rounds ? s->arm[i].count : 0;
-    r.verdict = s->entry[1].verdict;
-    r.parts = s->entry[1].parts;
-    PERF_LIBC_(memcpy)(r.part, s->entry[1].part, sizeof r.part);
-    r.first_baseline_ns = s->arm[0].first_ns;
-    r.first_candidate_ns = s->arm[1].first_ns;
-    r.overhead_ns = both.overhead_ns;
-    r.batch_baseline = s->arm[0].batch;
-    r.batch_candidate = s->arm[1].batch;
-    r.seconds = both.seconds;
-    r.opts = both.opts;
-    r.status = both.status;
-    r.warnings = both.warnings;
-    r.decides = both.decides;
-    r.why = both.why;
-    r.control_ratio = s->entry[1].control_ratio;
-    r.control_rounds = both.control_rounds;
-    r.forced = both.forced;
-    r.baseline = perf_summarize(s->arm[0].ns, n[0]);
-    r.candidate = perf_summarize(s->arm[1].ns, n[1]);
-    if (s->timer.clocks > 1) {
-        r.baseline_cpu = perf_summarize(s->arm[0].cpu, n[0]);
-        r.candidate_cpu = perf_summarize(s->arm[1].cpu, n[1]);
-    }
-    r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
-    r.turns_ratio = s->arm[1].turns_ratio;
-    return r;
-}
-
-PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
-{
-    perf_ab_result r = PERF_ZERO;
-
-    r.why = "nothing was measured";
-    r.status = r.verdict.status = perf_loop_over_(s, 2);
-    if (r.status != PERF_OK) {
-        r.verdict.reason = perf_status_text(r.status);
-        return r;
-    }
-    s->ab = perf_ab_found_(s, left);
-    perf_loop_done_(s, &s->ab);
-    return s->ab;
 }
 
 PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, int64_t left)
@@ -18311,6 +17704,667 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
     perf_worse_(&s->seen.max_rel, seen.max_rel);
     perf_worse_(&s->seen.max_ulp, seen.max_ulp);
     s->seen.compared += seen.compared;
+}
+
+/* ---- the way of a measurement, from its body to its result: callers above what they call ---- */
+
+/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
+PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
+{
+    const uint64_t  now = perf_now();
+    const int       is = PERF_LOOP_KIND_(s);
+    perf_loop_arm_ *arm;
+    int             late, good = 1, complete = 0;
+
+    if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
+        return 0;
+    if (s->phase == PERF_LOOP_COUNT_)
+        return perf_loop_count_(s);
+    arm = &s->arm[s->order[s->at]];
+    if (s->phase != PERF_LOOP_START_)
+        good = s->fill->end(s, s->order[s->at], now);
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
+    if (perf_loop_no_clock_(s, now))
+        return perf_loop_stop_(s, PERF_ERANGE);
+    if (s->leads_left) {
+        perf_loop_led_(s, arm);
+        return perf_loop_go_(s);
+    }
+    if (!good && s->phase != PERF_LOOP_COLD_)
+        return perf_loop_go_(s);                    /* the clock stepped back: again              */
+    s->last = s->order[s->at];
+    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
+    switch (s->phase) {
+    case PERF_LOOP_START_:
+        perf_loop_shuffle_(s);
+        s->phase = PERF_LOOP_COLD_;
+        break;
+    case PERF_LOOP_COLD_:
+        complete = perf_loop_first_ended_(s, arm, late);
+        break;
+    case PERF_LOOP_HEAT_:
+        perf_loop_heated_(s, late);
+        break;
+    case PERF_LOOP_GROW_:
+        perf_loop_reading_ended_(s, arm, now, late);
+        break;
+    case PERF_LOOP_WARM_:
+        perf_loop_warm_up_ended_(s, now);
+        break;
+    default:
+        complete = perf_loop_sample_ended_(s, arm);
+    }
+    if (s->phase == PERF_LOOP_DONE_)
+        return 0;
+    if (complete) {
+        if (perf_loop_round_ended_(s, now))
+            return perf_loop_count_(s);
+        if (s->phase == PERF_LOOP_SAMPLE_)
+            perf_loop_shuffle_(s);
+    }
+    return perf_loop_turn_begins_(s);
+}
+
+PERF_FN const perf_filling_ *perf_host_filling_(void)
+{
+    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
+                                       PERF_LONG_BESIDE_};
+
+    return &host;
+}
+
+/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
+PERF_FN int perf_host_end_(perf_loop_state_ *s, int number, uint64_t now)
+{
+    perf_timer_    *t = &s->timer;
+    perf_loop_arm_ *arm = &s->arm[number];
+    double          raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
+    int             i;
+
+    for (i = 0; i < t->clocks; i++) {
+        uint64_t end = now;
+        if (t->paused)
+            end = t->paused_at[i];
+        else if (i != PERF_BY_WALL_)
+            end = perf_timer_clock_(i);
+        raw[i] = perf_since_(t->at[i], end);
+        t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
+    }
+    t->unresumed |= t->paused;
+    arm->doubt_ns = perf_most_(arm->doubt_ns, t->pause_doubt_ns * t->pauses);
+    arm->runs += arm->batch;
+    if (raw[0] < 0.0) {
+        t->backwards++;
+        return 0;
+    }
+    if (!(raw[0] > t->overhead_ns[PERF_BY_WALL_]))  /* it stood still, or went by its least step  */
+        t->coarse |= arm->batch > 1 || arm->steady || !(raw[0] > 0.0);
+    else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
+        t->least_ns = raw[0];
+    t->spent_ns += raw[0];
+    if (t->clocks > 1)
+        perf_timer_compare_(t, arm);
+    return 1;
+}
+
+/* One of the three clocks, in ns; 0: this system does not say. */
+PERF_FN uint64_t perf_timer_clock_(int i)
+{
+    if (i == PERF_BY_WALL_)
+        return perf_now();
+#if defined(PERF_TEST_CPU_FN)
+    return PERF_TEST_CPU_FN(i);
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+    return 0;
+#else
+    if (i == PERF_BY_THREAD_)
+        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
+#endif
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
+{
+    if (s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != s->timer.at[PERF_BY_WALL_]) {
+        s->stands = 0;
+        return 0;
+    }
+    if (!s->stands)
+        s->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + s->opts.max_seconds * 1e9;
+}
+
+/* Whether the time is up, or would be after `ahead` more ns. */
+PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead)
+{
+    return perf_since_(t->began, now) + ahead > max_seconds * 1e9 ||
+           t->spent_ns > max_seconds * 1e9;
+}
+
+/* A slice that counts has ended.  1: that completes a round. */
+PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm)
+{
+    if (s->longer)
+        perf_loop_file_lead_(s, arm);
+    arm->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
+    arm->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
+    return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
+}
+
+/* A round is complete: files it.  1: it was the last. */
+PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
+{
+    const size_t    round = s->arm[s->order[0]].count;
+    perf_loop_arm_ *arm;
+    int             i, enough = 0;
+
+    if (!s->fill->keep || s->fill->keep(s)) {
+        s->first[round] = s->order[0];
+        s->led[round] = PERF_CAST_(unsigned char, s->longer);
+        s->when[round] = s->timer.spent_ns;
+        for (i = 0; i < s->running; i++) {
+            arm = &s->arm[s->order[i]];
+            arm->cpu[arm->count] = arm->pending[1];
+            arm->ns[arm->count++] = arm->pending[0];
+        }
+        s->longer_count += PERF_CAST_(size_t, s->longer);
+        if (s->longer)
+            perf_loop_file_leads_(s);
+        enough = s->round(s, now);
+    }
+    if (s->fill->stop)
+        return s->fill->stop(s, enough);
+    return enough;
+}
+
+/* A round of an A/B loop or race is complete: 1 ends it. */
+PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
+{
+    const double took = perf_since_(s->round_began, now);
+
+    if (s->longer)
+        s->longer_ns += took;
+    else
+        s->round_ns = took;
+    if (!s->longer && (took < s->round_least_ns || !(s->round_least_ns > 0.0)))
+        s->round_least_ns = took;
+    s->round_began = now;
+    if (s->running > 1)
+        perf_race_bet_(s);
+    if (perf_race_spent_(s, now))
+        return 1;
+    if (s->running == 1)
+        return s->arm[s->order[0]].count >= PERF_CAST_(size_t, s->ask.min_pairs);
+    if (perf_race_settled_(s, now))
+        return 1;
+    perf_race_draw_lead_(s, now);
+    return 0;
+}
+
+/* The bets after one more round.  They begin when the length of the slices is known: they allow
+ * for that and for the step of the clock.                                                        */
+PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *s)
+{
+    size_t          n = s->arm[0].count;
+    perf_loop_arm_ *arm;
+    int             i;
+
+    for (i = 1; i < s->variants; i++) {
+        arm = &s->arm[i];
+        if (n == 1) {
+            (void)perf_seq_init(&arm->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
+                                perf_race_tick_(s, i, 0));
+            arm->seq[0].level = perf_race_level_(s, s->variants - 1);
+            arm->seq[1] = arm->seq[0];
+        }
+        (void)perf_seq_add(&arm->seq[0], s->arm[0].ns[n - 1], arm->ns[n - 1]);
+        if (s->timer.clocks > 1)
+            (void)perf_seq_add(&arm->seq[1], s->arm[0].cpu[n - 1], arm->cpu[n - 1]);
+    }
+}
+
+/* 1: there is no room or no time for another round. */
+PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
+{
+    const size_t n = s->arm[s->order[0]].count;
+
+    if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
+        return 1;
+    if (!perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns))
+        return 0;
+    if (n < PERF_CAST_(size_t, s->ask.min_pairs))
+        s->ended = "opts.max_seconds ended it, too few pairs for an answer";
+    return 1;
+}
+
+/* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
+PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
+{
+    const size_t n = s->arm[0].count;
+    const int    decided = s->typical && !perf_race_still_open_(s);
+    const double took = perf_race_took_(s, now);
+    const int    late = took > 0.5e9 * s->opts.max_seconds;
+    const int    again = n >= s->looked_at + s->looked_at / 8 ||
+                      (late && s->few_longer && !s->lenient);   /* they had their time            */
+    const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) && again &&
+                     took >= s->ask.min_seconds * 1e9;
+    int          objection;
+
+    if (full) {
+        if (perf_race_interval_open_(s))
+            return 0;
+        s->lenient = late;
+        objection = perf_race_gravest_(s);
+        s->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
+        if (objection >= PERF_RATIO_DRIFTS_)
+            return perf_race_anew_(s, now, objection);
+        return objection == PERF_NO_OBJECTION_;
+    }
+    if (n < s->look_at)
+        return 0;
+    s->look_at = 2 * n;
+    if (perf_race_gravest_(s) != PERF_TURNS_MATTER_)
+        return 0;
+    (void)perf_race_anew_(s, now, PERF_TURNS_MATTER_);
+    return 0;
+}
+
+/* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
+PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
+{
+    double level;
+    int    i, open = 0, by = perf_loop_by_(s);
+
+    for (i = 1; i < s->variants; i++)
+        open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
+    level = perf_race_level_(s, perf_clamp_(open, 1, PERF_RACE_MOST_));
+    for (i = 1; i < s->variants && s->variants > 2; i++)
+        s->arm[i].seq[by].level = level;
+    return open;
+}
+
+/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
+PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
+{
+    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
+}
+
+/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
+ * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
+ * as anybody can tell: then the thread's processor time is not its cost.                         */
+PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
+{
+    const perf_timer_    *t = &s->timer;
+    const perf_loop_arm_ *arm;
+    const char           *text = PERF_NULL_;
+    int                   i;
+
+    if (t->clocks == 1)
+        text = perf_loop_why_one_clock_(s);
+    else if (t->waits_at < 0)
+        text = "this system does not tell own waits from waits for the processor";
+    else if (10 * t->waiting_slices > t->slices)
+        text = "the body waits by itself";
+    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
+        text = "other threads of this program worked at the same time";
+    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
+        text = "it hardly ever waited for the processor";
+    for (i = 0; i < s->variants && !text; i++) {
+        arm = &s->arm[i];
+        if (PERF_LOOP_TURN_NS_ * arm->forced > arm->wall_ns - arm->wait_ns)
+            text = "the body gives the processor up by itself, as sched_yield does";
+        else if (i && perf_loop_waits_apart_(&s->arm[0], arm))
+            text = "the variants waited differently, perhaps for others who worked for them";
+    }
+    if (why)
+        *why = text ? text : "others had the processor for part of the time";
+    if (text)
+        return PERF_DECIDES_WALL;
+    return PERF_DECIDES_CPU;
+}
+
+/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
+PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
+{
+    const perf_guard  none = PERF_ZERO;
+    perf_compare_opts o;
+    int               i, open = 0, by = perf_loop_by_(s);
+
+    s->looked_at = s->arm[0].count;
+    for (i = 1; i < s->variants; i++) {
+        o = perf_race_asked_(s, i);
+        o.guard = none;
+        open |= s->arm[i].seq[by].decision != perf_race_judge_(s, i, s->looked_at, &o).decision;
+    }
+    return open;
+}
+
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i)
+{
+    const double      level = s->arm[i].seq[perf_loop_by_(s)].level;
+    perf_compare_opts o = s->ask.accept;
+
+    if ((s->variants > 2 || o.rules > 1) && s->typical && level > 0.0)
+        o.confidence = 1.0 - 2.0 / level;
+    return o;
+}
+
+/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
+                                            const perf_compare_opts *o)
+{
+    const size_t logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
+    perf_seq     bets = s->arm[i].seq[perf_loop_by_(s)];
+
+    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
+    return perf_pairs_judge_(&bets, s->logs, logs, n, o);
+}
+
+/* Log ratios of variants i and j into s->logs; returns how many pairs have one. */
+PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
+{
+    const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
+    size_t        n = 0, k;
+
+    for (k = 0; k < s->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(s, k, pick))
+            s->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
+    return n;
+}
+
+PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *s)
+{
+    int i, one, gravest = PERF_NO_OBJECTION_;
+
+    for (i = 1; i < s->variants; i++) {
+        one = perf_race_objection_(s, i);
+        if (one > gravest)
+            gravest = one;
+    }
+    return gravest;
+}
+
+/* What speaks against an answer on variant i, the gravest first. */
+PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
+{
+    const int hurried = s->round_least_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
+    size_t    least = PERF_LONGER_LEAST_;
+    int       drifts, debt;
+
+    if (hurried)
+        least = PERF_LONGER_HURRIED_;
+    if (s->ask.control < 0 || s->running < 2)
+        return PERF_NO_OBJECTION_;
+    if (perf_race_leads_matter_(s, i, s->lenient) || perf_race_order_matters_(s))
+        return PERF_TURNS_MATTER_;
+    drifts = perf_race_drifts_(s, i);
+    if (drifts != PERF_NO_OBJECTION_)
+        return drifts;
+    if (s->longer_count < least)
+        return PERF_TOO_FEW_;
+    debt = perf_race_in_debt_(s, i);
+    if (debt != PERF_NO_OBJECTION_)
+        return debt;
+    if (!perf_race_confirmed_(s, i))
+        return PERF_NOT_CONFIRMED_;
+    return PERF_NO_OBJECTION_;
+}
+
+/* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
+PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
+{
+    uint64_t next = 0;
+
+    s->phase = PERF_LOOP_COUNT_;
+    if (s->counted)
+        next = s->counted(s);
+    if (!next)
+        return perf_loop_stop_(s, s->status);
+    return next;
+}
+
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+{
+    perf_ab_result r = PERF_ZERO;
+
+    r.why = "nothing was measured";
+    r.status = r.verdict.status = perf_loop_over_(s, 2);
+    if (r.status != PERF_OK) {
+        r.verdict.reason = perf_status_text(r.status);
+        return r;
+    }
+    s->ab = perf_ab_found_(s, left);
+    perf_loop_done_(s, &s->ab);
+    return s->ab;
+}
+
+/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
+PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
+{
+    if (s && !PERF_LOOP_IS_ONE_(s))
+        return PERF_ENOMEM;
+    if (PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done))
+        return PERF_ESTATE;
+    return PERF_OK;
+}
+
+/* The result of an A/B loop. */
+PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left)
+{
+    perf_ab_result   r = PERF_ZERO;
+    perf_race_result both = perf_race_found_(s, left);
+    size_t           n[2];
+    int              i;
+
+    for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
+        n[i] = both.rounds ? s->arm[i].count : 0;
+    r.verdict = s->entry[1].verdict;
+    r.parts = s->entry[1].parts;
+    PERF_LIBC_(memcpy)(r.part, s->entry[1].part, sizeof r.part);
+    r.first_baseline_ns = s->arm[0].first_ns;
+    r.first_candidate_ns = s->arm[1].first_ns;
+    r.overhead_ns = both.overhead_ns;
+    r.batch_baseline = s->arm[0].batch;
+    r.batch_candidate = s->arm[1].batch;
+    r.seconds = both.seconds;
+    r.opts = both.opts;
+    r.status = both.status;
+    r.warnings = both.warnings;
+    r.decides = both.decides;
+    r.why = both.why;
+    r.control_ratio = s->entry[1].control_ratio;
+    r.control_rounds = both.control_rounds;
+    r.forced = both.forced;
+    r.baseline = perf_summarize(s->arm[0].ns, n[0]);
+    r.candidate = perf_summarize(s->arm[1].ns, n[1]);
+    if (s->timer.clocks > 1) {
+        r.baseline_cpu = perf_summarize(s->arm[0].cpu, n[0]);
+        r.candidate_cpu = perf_summarize(s->arm[1].cpu, n[1]);
+    }
+    r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
+    r.turns_ratio = s->arm[1].turns_ratio;
+    return r;
+}
+
+/* Fills the entries of all variants, and what A/B loops and races both tell. */
+PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t left)
+{
+    const uint32_t   drift = PERF_CAST_(uint32_t, PERF_WARN_DRIFT);     /* rounds do not mind it  */
+    perf_race_result r;
+    perf_race_entry *e;
+    uint32_t         seen, base = 0;
+    int              i;
+
+    perf_loop_settle_(s, left);
+    r = perf_race_head_(s);
+    for (i = 0; i < r.count; i++) {
+        e = &s->entry[i];
+        seen = perf_race_fill_(s, i, PERF_CAST_(size_t, r.rounds));
+        if (!r.rounds) {
+            e->verdict.status = r.status;
+            e->verdict.reason = perf_race_why_none_(s, r.status);
+            continue;
+        }
+        if (!s->arm[i].count)
+            continue;
+        r.warnings |= seen & ~drift;
+        if (i == 0)
+            base = seen;
+        else
+            r.warnings |= e->verdict.warnings;
+        if (!perf_race_no_body_(&e->verdict, base, seen))
+            perf_race_veto_(s, i, &e->verdict);
+    }
+    if (r.rounds && perf_race_turns_apart_(s))
+        r.warnings |= PERF_WARN_TURNS;
+    if (s->judge)
+        s->judge(s);
+    r.opts = s->ask;
+    return r;
+}
+
+/* There are no more slices.  Takes the warnings about them. */
+PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
+{
+    perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
+    const int       timing = s->phase < PERF_LOOP_COUNT_;
+
+    if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
+        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
+    if (timing)
+        s->warnings |= PERF_WARN_STOPPED;
+    if (s->timer.backwards)
+        s->warnings |= PERF_WARN_CLOCK;
+    if (s->timer.unresumed)
+        s->warnings |= PERF_WARN_PAUSED;
+    s->phase = PERF_LOOP_DONE_;
+}
+
+/* What A/B loops and races both tell beside the entries. */
+PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
+{
+    perf_race_result r = PERF_ZERO;
+
+    if (s->status == PERF_OK)
+        r.rounds = s->arm[s->order[0]].count;
+    r.entry = s->entry;
+    r.count = s->variants;
+    r.best = -1;
+    r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
+    r.seconds = perf_since_(s->timer.began, perf_now()) * 1e-9;
+    r.opts = s->ask;
+    r.status = perf_loop_status_(s, r.rounds);
+    r.decides = perf_loop_clock_(s, &r.why);
+    r.control_rounds = s->control_rounds;
+    r.forced = s->forced >= 0;
+    r.warnings = s->warnings;
+    return r;
+}
+
+/* Fills the entry of variant i, of n rounds; the baseline has no verdict, nor one that is forced.
+ * Returns the warnings about its times.                                                          */
+PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
+{
+    const int        forced = s->forced >= 0;
+    perf_race_entry *e = &s->entry[i];
+    perf_out_        o;
+
+    if (!e->name[0]) {
+        o = perf_out_open_(e->name, sizeof e->name);
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
+    }
+    e->first_ns = s->arm[i].first_ns;
+    e->batch = s->arm[i].batch;
+    if (i == 0 || forced)
+        e->verdict = perf_race_decide_(s, 1, 0);
+    else
+        e->verdict = perf_race_decide_(s, i, n);
+    if (n && forced)
+        e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
+    else if (n && i == 0)
+        e->verdict.reason = "this is the baseline";
+    if (!n || !s->arm[i].count)
+        return 0;
+    e->time = perf_summarize(perf_loop_times_(s, i), n);
+    if (s->fill != perf_host_filling_())
+        return 0;                                   /* those are about the host's clocks          */
+    return perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time,
+                                s->timer.overhead_ns[PERF_BY_WALL_]);
+}
+
+/* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
+PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n)
+{
+    perf_compare_opts o = perf_race_asked_(s, i);
+    perf_verdict      v;
+
+    if (s->seen.compared)
+        o.guard.seen = s->seen;
+    if (n && !s->typical)
+        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
+    else
+        v = perf_race_judge_(s, i, n, &o);
+    if (s->timer.clocks > 1)
+        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
+    if (s->typical && perf_race_wall_objects_(s, i, &v))
+        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
+                              "wait for others who work for it?");
+    return v;
+}
+
+/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
+PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
+{
+    const int decided = v->decision != PERF_INCONCLUSIVE;
+
+    if (of_candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
+                             "deleted? perf_keep() its result");
+    else if (of_baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it "
+                             "deleted? perf_keep() its result");
+    return decided && v->decision == PERF_INCONCLUSIVE;
+}
+
+/* Withholds the verdict on variant i, or explains why there is none. */
+PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
+{
+    const int    decided = v->decision != PERF_INCONCLUSIVE;
+    perf_centre_ longer;
+    double       missing;
+    int          objection;
+
+    if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
+        return;                                     /* wrong outputs stay wrong, however fast     */
+    s->lenient = 1;
+    objection = perf_race_objection_(s, i);
+    if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_)
+        objection = PERF_NO_OBJECTION_; /* a slice leads itself, and time is over                 */
+    longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    if (longer.n)
+        s->entry[i].control_ratio = perf_exp_(longer.at);
+    if (objection == PERF_TURNS_MATTER_ || (decided && objection != PERF_NO_OBJECTION_) ||
+        (decided && s->ask.control > 0 && perf_race_leads_matter_(s, i, 0)))
+        v->led_ratio = s->entry[i].control_ratio;
+    if (decided && objection != PERF_NO_OBJECTION_) {
+        s->arm[i].objection = objection;
+        perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
+    } else if (!decided && objection == PERF_TURNS_MATTER_) {
+        v->reason = perf_race_objects_(s, i, objection);
+        v->pairs_needed = PERF_INF_;
+    } else if (!decided && s->ended) {
+        missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
+        v->pairs_needed = perf_most_(v->pairs_needed, missing);
+        v->reason = s->ended;
+    }
+    perf_race_shape_(s, i, v);
 }
 
 #if !PERF_DISABLE
