@@ -1112,7 +1112,7 @@ static void test_another_device(void)
     perf_gpu_bench_opts     o = plain(PERF_GPU_HOT);
     perf_gpu_backend        table = sim_table();
     perf_baseline           b;
-    char                    run[8];
+    char                    run[16];
     int                     i;
 
     table.device_name = name_now;
