@@ -13068,7 +13068,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
 {
     const uint64_t  each = sizeof(perf_event_) + sizeof(uint32_t);
     perf_recorder_ *t;
-    char           *at, *end, *copy, name[sizeof t->name];
+    char           *at, *end, name[sizeof t->name];
+    void           *copy;
     uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
     int             whole = 1;
 
@@ -13090,10 +13091,10 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
             n = 0;
         copy = PERF_NULL_;
         if (n)
-            copy = PERF_CAST_(char *, PERF_MALLOC(PERF_CAST_(size_t, n / sizeof *e.event * each)));
+            copy = PERF_MALLOC(PERF_CAST_(size_t, n / sizeof *e.event * each));
         if (copy) {
             e.event = PERF_PTR_(perf_event_ *, copy);
-            e.value = PERF_PTR_(uint32_t *, copy + n);
+            e.value = PERF_PTR_(uint32_t *, e.event + n / sizeof *e.event);
             perf_events_read_(&e, r, t, head, n);
         }
         perf_unlock_(&r->lock);
@@ -13110,7 +13111,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
                             old->number, old->name, PERF_NULL_};
         at = PERF_PTR_(char *, e.event + e.count);
-        copy = PERF_CAST_(char *, PERF_MALLOC(PERF_CAST_(size_t, e.count) * sizeof *e.value + 1));
+        copy = PERF_MALLOC(PERF_CAST_(size_t, e.count) * sizeof *e.value + 1);
         e.value = PERF_PTR_(uint32_t *, copy);
         perf_events_link_(&e, r);
         use(with, &e);
