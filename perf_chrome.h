@@ -232,8 +232,9 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
 PERF_FN perf_status perf_trace_save(const char *path)
 {
-    perf_json_  j = PERF_ZERO;
-    perf_status status;
+    const char *const at_exit = perf_getenv_("PERF_TRACE");
+    perf_json_        j = PERF_ZERO;
+    perf_status       status;
 
     j.registry = perf_registry_read_();
     if (!j.registry)
@@ -246,6 +247,8 @@ PERF_FN perf_status perf_trace_save(const char *path)
         return PERF_ENOMEM;
     status = perf_file_save_(path, &j.file, perf_json_write_, &j);
     PERF_FREE(j.prefix);
+    if (status == PERF_OK && at_exit && !PERF_LIBC_(strcmp)(at_exit, path))
+        j.registry->trace_inode = perf_file_inode_(path);   /* no other process has written it    */
     return status;
 }
 

@@ -2388,7 +2388,9 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, s
 
     if (s->seen.compared)
         o.guard.seen = s->seen;
-    if (n && !s->typical)
+    if (!n)
+        v = perf_verdict_start_(&o);            /* no slice has a length yet to divide by         */
+    else if (!s->typical)
         v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
     else
         v = perf_race_judge_(s, i, n, &o);

@@ -506,17 +506,19 @@ PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
 PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
 {
     perf_member_ *m = r->member;
-    perf_shown_  *shown = PERF_NULL_;
+    perf_shown_  *shown;
 
-    if (m && perf_grow_begin_(t)) {             /* a handler may come: the recorder has a home    */
-        shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
-        perf_grow_end_(t);
-    }
-    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >= r->family->bytes)
+    if (!m || !perf_grow_begin_(t))             /* a handler may come: the recorder has a home    */
         return;
-    shown->next = m->recorders;
-    t->shown = shown;
-    PERF_REL_(&m->recorders, shown);
+    shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
+    if (shown && PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) < r->family->bytes) {
+        shown->next = m->recorders;
+        shown->cell = t->cell;                  /* of one that has come already                   */
+        shown->room = t->room;
+        t->shown = shown;
+        PERF_REL_(&m->recorders, shown);
+    }
+    perf_grow_end_(t);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */

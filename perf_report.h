@@ -1150,7 +1150,8 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
     if (!r)
         return;
     PERF_SET_(&r->heard, 1u);
-    r->started = !perf_trace_ours_();
+    if (trace || perf_getenv_("PERF_TRACE_STREAM"))
+        r->started = !perf_trace_ours_();
     if (trace && *trace && !r->trace_inode)
         r->trace_inode = perf_file_inode_(trace);
 }
@@ -1195,12 +1196,14 @@ PERF_COLD_FN_ void perf_at_exit_says_(void)
                       name, meant);
 }
 
-/* Is PATH a file that another process has saved since this one began? */
+/* Is PATH a file that another process has saved since this one began?  What is no file in a folder
+ * (/dev/stdout) may have changed by this process's own hand.                                     */
 PERF_COLD_FN_ int perf_trace_taken_(const perf_registry_ *r, const char *path)
 {
     const uint64_t now = perf_file_inode_(path);
+    unsigned       mode;
 
-    return now && now != r->trace_inode;
+    return now && now != r->trace_inode && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_;
 }
 
 /* Has any thread an event? */

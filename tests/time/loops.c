@@ -506,8 +506,25 @@ static void report(void)
         printf("%s", text);
 }
 
+/* A program that traps divisions by zero may begin any loop: nothing is divided before there is a time. */
+static void divides(void)
+{
+#if defined(__SSE2__) && defined(__GNUC__)
+    const unsigned was = __builtin_ia32_stmxcsr();
+    perf_ab        ab;
+
+    __builtin_ia32_ldmxcsr(was & ~0x3fu);
+    ab = perf_ab_begin("divides", NULL);
+    CHECK(!(__builtin_ia32_stmxcsr() & 0x4), "a division by zero");
+    (void)perf_ab_end(&ab);
+    CHECK(!(__builtin_ia32_stmxcsr() & 0x4), "a division by zero at the end");
+    __builtin_ia32_ldmxcsr(was);
+#endif
+}
+
 int main(void)
 {
+    divides();
     a_bench();
     told();
     odd_options();
