@@ -259,10 +259,10 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
         t->ranges = 0;
     if (t->ranges < t->ranges_room)
         return 1;
-    if (!perf_grow_begin_(t))                   /* a handler, and its thread is inside            */
+    if (!perf_lock_(t->home))                   /* a handler, and its thread is inside            */
         return 0;
-    more = PERF_CAST_(uint32_t *, perf_room_(t, room * each));
-    perf_grow_end_(t);
+    more = PERF_CAST_(uint32_t *, perf_keep_(t->home, room * each));
+    perf_unlock_(&t->home->lock);
     if (!more) {
         perf_fail_(t->home, PERF_ENOMEM);
         return 0;

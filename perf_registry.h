@@ -26,7 +26,7 @@
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_keep_ (lock held), perf_room_ (owner)  memory, NULL: none                               */
+ *   perf_keep_  memory, with the lock held; NULL: none                                           */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
@@ -220,7 +220,7 @@ typedef struct perf_registry_ {
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        started;    /* 1: by another such process, which has PERF_TRACE's file        */
+    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file             */
     uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
                                         /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
