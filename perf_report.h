@@ -1121,37 +1121,53 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
                               "PERF_AT_EXIT 1\n");
 }
 
-/* Does a trace that the environment asks for belong to this process, and not to one that has
- * started it?  The first one leaves its number to those that it will start, if it can do so before
- * it has threads that read the environment.                                                      */
-PERF_COLD_FN_ int perf_trace_ours_(void)
+#if PERF_POSIX_FILES_ && defined(__GLIBC__) && !PERF_TCC_
+extern char perf_single_threaded_ __asm__(PERF_SYM_("__libc_single_threaded"))
+    PERF_ATTR_((__weak__));
+#define PERF_ALONE_() (!&perf_single_threaded_ || perf_single_threaded_)
+#else
+#define PERF_ALONE_() 1
+#endif
+
+/* Has another process, which saves its own trace to this path, started this one?  PERF_TRACE_OWNER
+ * is "PID PATH" of that one.  If none has, this process leaves its own to those that it will start,
+ * unless it has threads already, which may read the environment now.                             */
+PERF_COLD_FN_ uint32_t perf_trace_inherited_(const char *path)
 {
     const char *owner = perf_getenv_("PERF_TRACE_OWNER");
-    char        number[16];
-    perf_out_   o = perf_out_open_(number, sizeof number);
+    size_t      size = PERF_LIBC_(strlen)(path) + 16;
+    char       *own = PERF_CAST_(char *, PERF_MALLOC(size));
+    perf_out_   out = perf_out_open_(own, own ? size : 0);
+    const char *theirs = owner ? PERF_LIBC_(strchr)(owner, ' ') : PERF_NULL_;
+    uint32_t    inherited;
 
-    perf_putf_(&o, "%.0f", PERF_CAST_(double, perf_process_id_()));
+    perf_putf_(&out, "%.0f %s", PERF_CAST_(double, perf_process_id_()), path);
+    inherited = own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path) &&
+                PERF_LIBC_(strcmp)(owner, own) != 0;
 #if PERF_POSIX_FILES_
-    if (!owner && perf_thread_id_() == perf_process_id_())
-        (void)perf_setenv_("PERF_TRACE_OWNER", number, 0);
+    if (own && !inherited && perf_thread_id_() == perf_process_id_() && PERF_ALONE_())
+        (void)perf_setenv_("PERF_TRACE_OWNER", own, 1);
 #endif
-    return !owner || !PERF_LIBC_(strcmp)(owner, number);
+    PERF_FREE(own);
+    return inherited;
 }
 
 /* The registry is there from the start: a program may fork before its first scope, and what the
  * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
-    const char     *trace = perf_getenv_("PERF_TRACE");
+    const char     *trace = perf_getenv_("PERF_TRACE"), *stream = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = PERF_NULL_;
 
-    if (perf_getenv_("PERF_REPORT") || trace || perf_getenv_("PERF_TRACE_STREAM"))
+    if (perf_getenv_("PERF_REPORT") || trace || stream)
         r = perf_registry_read_();
     if (!r)
         return;
     PERF_SET_(&r->heard, 1u);
-    if (trace || perf_getenv_("PERF_TRACE_STREAM"))
-        r->started = !perf_trace_ours_();
+    if (trace && *trace)
+        stream = trace;
+    if (stream && *stream)
+        r->started = perf_trace_inherited_(stream);
     if (trace && *trace && !r->trace_inode)
         r->trace_inode = perf_file_inode_(trace);
 }

@@ -518,8 +518,9 @@ PERF_COLD_FN_ void perf_pf_go_(void *with)
 
 PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 {
-    perf_pf_    w;
-    perf_status status;
+    const char *const at_exit = perf_getenv_("PERF_TRACE");
+    perf_pf_          w;
+    perf_status       status;
 
     memset(&w, 0, sizeof w);
     w.registry = perf_registry_read_();
@@ -533,6 +534,8 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     PERF_FREE(w.used);
     if (w.no_memory)
         return PERF_ENOMEM;
+    if (status == PERF_OK && at_exit && !strcmp(at_exit, path))
+        w.registry->trace_inode = perf_file_inode_(path);   /* as in perf_trace_save              */
     return status;
 }
 

@@ -4695,7 +4695,7 @@ public:
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_keep_ (lock held), perf_room_ (owner)  memory, NULL: none                               */
+ *   perf_keep_  memory, with the lock held; NULL: none                                           */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
@@ -4889,7 +4889,7 @@ typedef struct perf_registry_ {
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
     uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
     uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        started;    /* 1: by another such process, which has PERF_TRACE's file        */
+    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file             */
     uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
                                         /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
@@ -10586,17 +10586,19 @@ PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
 PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
 {
     perf_member_ *m = r->member;
-    perf_shown_  *shown = PERF_NULL_;
+    perf_shown_  *shown;
 
-    if (m && perf_grow_begin_(t)) {             /* a handler may come: the recorder has a home    */
-        shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
-        perf_grow_end_(t);
-    }
-    if (!shown || PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) >= r->family->bytes)
+    if (!m || !perf_grow_begin_(t))             /* a handler may come: the recorder has a home    */
         return;
-    shown->next = m->recorders;
-    t->shown = shown;
-    PERF_REL_(&m->recorders, shown);
+    shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
+    if (shown && PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) < r->family->bytes) {
+        shown->next = m->recorders;
+        shown->cell = t->cell;                  /* of one that has come already                   */
+        shown->room = t->room;
+        t->shown = shown;
+        PERF_REL_(&m->recorders, shown);
+    }
+    perf_grow_end_(t);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
@@ -13547,8 +13549,9 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
 PERF_FN perf_status perf_trace_save(const char *path)
 {
-    perf_json_  j = PERF_ZERO;
-    perf_status status;
+    const char *const at_exit = perf_getenv_("PERF_TRACE");
+    perf_json_        j = PERF_ZERO;
+    perf_status       status;
 
     j.registry = perf_registry_read_();
     if (!j.registry)
@@ -13561,6 +13564,8 @@ PERF_FN perf_status perf_trace_save(const char *path)
         return PERF_ENOMEM;
     status = perf_file_save_(path, &j.file, perf_json_write_, &j);
     PERF_FREE(j.prefix);
+    if (status == PERF_OK && at_exit && !PERF_LIBC_(strcmp)(at_exit, path))
+        j.registry->trace_inode = perf_file_inode_(path);   /* no other process has written it    */
     return status;
 }
 
@@ -15506,36 +15511,53 @@ PERF_COLD_FN_ void perf_stream_missed_(void)
                               "PERF_AT_EXIT 1\n");
 }
 
-/* Does a trace that the environment asks for belong to this process, and not to one that has
- * started it?  The first one leaves its number to those that it will start, if it can do so before
- * it has threads that read the environment.                                                      */
-PERF_COLD_FN_ int perf_trace_ours_(void)
+#if PERF_POSIX_FILES_ && defined(__GLIBC__) && !PERF_TCC_
+extern char perf_single_threaded_ __asm__(PERF_SYM_("__libc_single_threaded"))
+    PERF_ATTR_((__weak__));
+#define PERF_ALONE_() (!&perf_single_threaded_ || perf_single_threaded_)
+#else
+#define PERF_ALONE_() 1
+#endif
+
+/* Has another process, which saves its own trace to this path, started this one?  PERF_TRACE_OWNER
+ * is "PID PATH" of that one.  If none has, this process leaves its own to those that it will start,
+ * unless it has threads already, which may read the environment now.                             */
+PERF_COLD_FN_ uint32_t perf_trace_inherited_(const char *path)
 {
     const char *owner = perf_getenv_("PERF_TRACE_OWNER");
-    char        number[16];
-    perf_out_   o = perf_out_open_(number, sizeof number);
+    size_t      size = PERF_LIBC_(strlen)(path) + 16;
+    char       *own = PERF_CAST_(char *, PERF_MALLOC(size));
+    perf_out_   out = perf_out_open_(own, own ? size : 0);
+    const char *theirs = owner ? PERF_LIBC_(strchr)(owner, ' ') : PERF_NULL_;
+    uint32_t    inherited;
 
-    perf_putf_(&o, "%.0f", PERF_CAST_(double, perf_process_id_()));
+    perf_putf_(&out, "%.0f %s", PERF_CAST_(double, perf_process_id_()), path);
+    inherited = own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path) &&
+                PERF_LIBC_(strcmp)(owner, own) != 0;
 #if PERF_POSIX_FILES_
-    if (!owner && perf_thread_id_() == perf_process_id_())
-        (void)perf_setenv_("PERF_TRACE_OWNER", number, 0);
+    if (own && !inherited && perf_thread_id_() == perf_process_id_() && PERF_ALONE_())
+        (void)perf_setenv_("PERF_TRACE_OWNER", own, 1);
 #endif
-    return !owner || !PERF_LIBC_(strcmp)(owner, number);
+    PERF_FREE(own);
+    return inherited;
 }
 
 /* The registry is there from the start: a program may fork before its first scope, and what the
  * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
-    const char     *trace = perf_getenv_("PERF_TRACE");
+    const char     *trace = perf_getenv_("PERF_TRACE"), *stream = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = PERF_NULL_;
 
-    if (perf_getenv_("PERF_REPORT") || trace || perf_getenv_("PERF_TRACE_STREAM"))
+    if (perf_getenv_("PERF_REPORT") || trace || stream)
         r = perf_registry_read_();
     if (!r)
         return;
     PERF_SET_(&r->heard, 1u);
-    r->started = !perf_trace_ours_();
+    if (trace && *trace)
+        stream = trace;
+    if (stream && *stream)
+        r->started = perf_trace_inherited_(stream);
     if (trace && *trace && !r->trace_inode)
         r->trace_inode = perf_file_inode_(trace);
 }
@@ -15580,12 +15602,14 @@ PERF_COLD_FN_ void perf_at_exit_says_(void)
                       name, meant);
 }
 
-/* Is PATH a file that another process has saved since this one began? */
+/* Is PATH a file that another process has saved since this one began?  What is no file in a folder
+ * (/dev/stdout) may have changed by this process's own hand.                                     */
 PERF_COLD_FN_ int perf_trace_taken_(const perf_registry_ *r, const char *path)
 {
     const uint64_t now = perf_file_inode_(path);
+    unsigned       mode;
 
-    return now && now != r->trace_inode;
+    return now && now != r->trace_inode && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_;
 }
 
 /* Has any thread an event? */
@@ -18314,7 +18338,9 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, s
 
     if (s->seen.compared)
         o.guard.seen = s->seen;
-    if (n && !s->typical)
+    if (!n)
+        v = perf_verdict_start_(&o);            /* no slice has a length yet to divide by         */
+    else if (!s->typical)
         v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
     else
         v = perf_race_judge_(s, i, n, &o);
@@ -18710,7 +18736,10 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
         t->ranges = 0;
     if (t->ranges < t->ranges_room)
         return 1;
-    more = PERF_CAST_(uint32_t *, perf_room_(t, room * each));
+    if (!perf_lock_(t->home))                   /* a handler, and its thread is inside            */
+        return 0;
+    more = PERF_CAST_(uint32_t *, perf_keep_(t->home, room * each));
+    perf_unlock_(&t->home->lock);
     if (!more) {
         perf_fail_(t->home, PERF_ENOMEM);
         return 0;
@@ -28941,8 +28970,9 @@ PERF_COLD_FN_ void perf_pf_go_(void *with)
 
 PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 {
-    perf_pf_    w;
-    perf_status status;
+    const char *const at_exit = perf_getenv_("PERF_TRACE");
+    perf_pf_          w;
+    perf_status       status;
 
     memset(&w, 0, sizeof w);
     w.registry = perf_registry_read_();
@@ -28956,6 +28986,8 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     PERF_FREE(w.used);
     if (w.no_memory)
         return PERF_ENOMEM;
+    if (status == PERF_OK && at_exit && !strcmp(at_exit, path))
+        w.registry->trace_inode = perf_file_inode_(path);   /* as in perf_trace_save              */
     return status;
 }
 

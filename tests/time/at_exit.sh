@@ -117,6 +117,24 @@ try "streams of both" sh -c 'PERF_TRACE_STREAM=s.pftrace ./starts ./starts && gr
 try "nothing is made beside a device" sh -c 'PERF_TRACE=/dev/stdout ./starts ./program | grep -q "of the starter" && ! ls /dev/stdout.*'
 try "another process has saved meanwhile" sh -c 'PERF_TRACE=m.json ./starts "env -u PERF_TRACE_OWNER ./program" 2>said &&
     grep -q whole m.json && cat m.json.* | grep -q "of the starter"'
+try "but a file of its own name is its own" sh -c 'rm -f o.json* && PERF_TRACE=o.json ./starts "PERF_TRACE=p.json ./program" &&
+    grep -q whole p.json && ! ls p.json.*'
+try "who asks for a report alone owns no trace" sh -c 'rm -f p.json* && PERF_REPORT=1 ./starts "PERF_TRACE=p.json ./program" 2>report &&
+    grep -q whole p.json && ! ls p.json.*'
+cat >saves.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf_trace.h"
+int main(int argc, char **argv)
+{
+    { PERF_SCOPE("before"); }
+    if (argc > 1)
+        return argv[1][0] == 'p' ? perf_trace_save_perfetto("v.json") : perf_trace_save("v.json");
+    return freopen("w.json", "w", stdout) == NULL;
+}
+C
+try "a program that saves its own" gcc -O0 -I"$root" saves.c -o saves
+try "is no other process" sh -c 'for how in c p; do PERF_TRACE=v.json ./saves $how 2>own && test ! -s own && ! ls v.json.*; done'
+try "and may redirect its output" sh -c 'PERF_TRACE=/dev/stdout ./saves && grep -q before w.json'
 try "which is said" grep -q '^perf.h: another process has written m.json: this trace is in m.json.[0-9]*$' said
 try "a trace that cannot be written is said" test -n "$(PERF_TRACE=no/such/t.json ./program 2>&1)"
 PERF_REPROT=1 PERF_CONFIG=none ./program 2>said
