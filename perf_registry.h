@@ -26,7 +26,7 @@
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
- *   perf_keep_  memory, with the lock held; NULL: none                                           */
+ *   perf_keep_ (lock held), perf_room_ (owner, after perf_grow_begin_)  memory; NULL: none       */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
