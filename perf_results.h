@@ -132,9 +132,9 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   perf_baseline_outlook_to_  says what a baseline can find, and for how long
  *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
-/* ---- checking: one figure a run ---- */
+/* ---- what a check knows, and its parts in the order of their bodies ---- */
 
 #define PERF_BASELINE_RUNS_ 6           /* fewer say too little about their spread                */
 #define PERF_BASELINE_LEAST_S_ 10.0     /* runs within less count as spread over that much        */
@@ -142,6 +142,527 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 #define PERF_BASELINE_STRAY_ 0.1        /* how far a machine strays by itself in any time: the    */
                                         /* standard deviation of the log                          */
 #define PERF_BASELINE_REPEATS_ 64       /* of an entry in one run; further ones do not count      */
+
+#define PERF_ODD_RUN_     0.15  /* log: a whole run lies that far off, and                        */
+#define PERF_ODD_ENTRY_   0.40  /* of one entry, or where there are fewer than                    */
+#define PERF_ODD_ENTRIES_ 4     /* entries to tell a run by                                       */
+#define PERF_ODD_NOISES_  6.0   /* as many standard deviations, by the median of deviations       */
+#define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
+#define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
+
+/* What the runs of a file say of one entry, oldest run first. */
+typedef struct perf_figures_ {
+    double                  value[PERF_READ_RUNS_ + 2]; /* one a run, the middle of its repeats;  */
+                                                        /* with room for the new run's            */
+    int                     run[PERF_READ_RUNS_ + 2];   /* its index                              */
+    size_t                  count;
+    const perf_read_entry_ *last;       /* the entry of the last; NULL: there is none             */
+    int                     rejected;   /* the first of the newest runs that were REJECTed one    */
+                                        /* after the other; -1: the last was not                  */
+} perf_figures_;
+
+typedef struct perf_checking_ {
+    perf_read_         old, now;
+    perf_compare_opts  opts;
+    double            *pool;            /* room for the values of the largest entry               */
+    size_t             used;            /* saved runs that count                                  */
+    /* What entries share.  Of each run that counts, and last of this one: how far its `each`
+     * entries moved, sorted; a row has room for all entries of this run.                         */
+    double            *moved;
+    size_t             each;
+    double             common;          /* the variance that is left of an entry                  */
+    double             weight;          /* degrees of freedom that it counts                      */
+    double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
+    perf_baseline     *baseline;
+    int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
+    const char        *counter;         /* the rule is about this count of loops; NULL: about time*/
+    size_t             entry_room, odd_room;
+} perf_checking_;
+
+/* What is known of an entry before it is judged. */
+typedef struct perf_judged_ {
+    const double *y;            /* logs: k saved runs, 0 on average, and the new one              */
+    size_t        k;
+    double        tick;         /* how far they differ by the clock's step                        */
+    double        walk;         /* see perf_spread_alone_                                         */
+    int           beside;       /* 1: the other entries of the run may be asked                   */
+} perf_judged_;
+
+/* A new run against the saved ones: its change as a log, and how it is distributed. */
+typedef struct perf_spread_ {
+    double change, sd, df;
+    double sd_fresh;            /* if all runs had been made at one time                          */
+} perf_spread_;
+
+/* How runs differ in order: a cut between two levels, or a line. */
+typedef struct perf_change_ {
+    size_t at;                  /* the first run of the new level; of a line 0                    */
+    double before;              /* the log that it departs from                                   */
+    double size;                /* the change up to this run, as a log                            */
+    double se, df;              /* its standard error, and degrees of freedom                     */
+    double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
+} perf_change_;
+
+/* How far an entry moved in this run.  noises: |change| over what its noise stays below in two
+ * thirds of cases, so 1 is typical.  size: the standard deviation of a normal law that has this
+ * |change| as its median.                                                                        */
+typedef struct perf_straying_ {
+    double noises, size;
+} perf_straying_;
+
+/* An entry beside the others of its run. */
+typedef struct perf_beside_ {
+    double change;              /* without what the others share                                  */
+    double sd, df;              /* of the change, if this run came when the saved ones did        */
+    double sd_now;              /* by how far the others strayed since                            */
+} perf_beside_;
+
+PERF_COLD_DECL_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
+                                                int count_own);
+PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept);
+PERF_COLD_DECL_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts);
+PERF_COLD_DECL_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts);
+PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, int any);
+PERF_COLD_DECL_ void perf_baseline_span_(perf_checking_ *check);
+PERF_COLD_DECL_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last);
+PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
+PERF_COLD_DECL_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry);
+PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry);
+PERF_FN int perf_read_first_(const perf_read_ *file, size_t at);
+PERF_COLD_DECL_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
+                                                        const perf_read_entry_ *like);
+PERF_COLD_DECL_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like);
+PERF_COLD_DECL_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
+                                      const perf_read_entry_ *like, int saved,
+                                      perf_figures_ *found);
+PERF_FN double perf_middle_(double *x, size_t n, double p);
+PERF_COLD_DECL_ double perf_entry_figure_(const perf_read_ *file, const perf_read_entry_ *entry,
+                                          perf_metric metric, double *pool);
+PERF_COLD_DECL_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_entry_ *like,
+                                          perf_baseline_entry *entry);
+PERF_COLD_DECL_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found);
+PERF_COLD_DECL_ double perf_entry_step_(const perf_read_ *file, const perf_read_entry_ *entry);
+PERF_FN double perf_entry_tick_(int kind, perf_metric metric, double a, double b);
+PERF_FN double perf_center_(double *value, size_t n);
+PERF_FN double perf_logs_spread_(const double *y, size_t n);
+PERF_COLD_DECL_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged,
+                                         double *p);
+PERF_COLD_DECL_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk);
+PERF_COLD_DECL_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
+                                         double gap, perf_verdict *verdict);
+PERF_COLD_DECL_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
+                                          const perf_figures_ *saved, perf_baseline_entry *entry);
+PERF_COLD_DECL_ size_t perf_baseline_number_(const perf_checking_ *check, int run);
+PERF_COLD_DECL_ void perf_baseline_began_(const perf_checking_ *check, int run,
+                                          perf_baseline_entry *entry);
+PERF_COLD_DECL_ perf_change_ perf_change_of_(const double *y, size_t n, double threshold,
+                                             double tick);
+PERF_COLD_DECL_ perf_change_ perf_change_cut_(const double *y, size_t n);
+PERF_COLD_DECL_ size_t perf_cut_(const double *y, size_t n);
+PERF_COLD_DECL_ perf_change_ perf_change_line_(const double *y, size_t n);
+PERF_COLD_DECL_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
+                                        double scale);
+PERF_COLD_DECL_ double perf_residuals_fewer_(const double *residual, size_t n);
+PERF_COLD_DECL_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
+                                        double tries);
+PERF_COLD_DECL_ void perf_baseline_family_(perf_baseline *baseline, int rules);
+PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules);
+PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out);
+PERF_COLD_DECL_ void perf_baseline_count_(perf_baseline *baseline);
+PERF_COLD_DECL_ void perf_checking_free_(perf_checking_ *check);
+PERF_COLD_DECL_ void perf_odd_runs_(perf_checking_ *check);
+PERF_COLD_DECL_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, int *index);
+PERF_COLD_DECL_ void perf_odd_figures_(perf_checking_ *check, const char *name,
+                                       perf_figures_ *found);
+PERF_COLD_DECL_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off);
+PERF_COLD_DECL_ void perf_odd_note_(perf_checking_ *check, int run, double off, const char *entry);
+PERF_COLD_DECL_ void perf_gather_(perf_checking_ *check);
+PERF_COLD_DECL_ double *perf_gather_room_(perf_checking_ *check);
+PERF_COLD_DECL_ void perf_gather_moves_(perf_checking_ *check, double *own);
+PERF_COLD_DECL_ void perf_gather_prior_(perf_checking_ *check, const double *own);
+PERF_COLD_DECL_ int perf_spread_beside_(const perf_checking_ *check, const double *y, double walk,
+                                        perf_spread_ *spread);
+PERF_COLD_DECL_ int perf_beside_of_(const perf_checking_ *check, const double *y,
+                                    perf_beside_ *beside);
+PERF_COLD_DECL_ double perf_beside_regress_(const perf_checking_ *check, const double *y,
+                                            double *change, double *times);
+PERF_COLD_DECL_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside);
+PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own);
+PERF_FN size_t perf_stray_rank_(const perf_checking_ *check, int half);
+PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
+                                             const perf_beside_ *beside);
+PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const void *with);
+PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b);
+PERF_COLD_DECL_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *b);
+PERF_COLD_DECL_ void perf_put_odd_(perf_out_ *out, const perf_baseline_odd *odd, size_t runs);
+PERF_COLD_DECL_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_entry *entry);
+PERF_COLD_DECL_ void perf_put_row_name_(perf_out_ *out, const char *name);
+PERF_COLD_DECL_ void perf_put_figure_(perf_out_ *out, const perf_baseline_entry *entry, double x);
+PERF_COLD_DECL_ void perf_put_since_(perf_out_ *out, const perf_baseline_entry *entry);
+PERF_COLD_DECL_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b);
+PERF_COLD_DECL_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
+                                         const perf_baseline_entry *entry);
+PERF_COLD_DECL_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry);
+PERF_COLD_DECL_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry);
+PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const void *with);
+
+/* ---- checking: the whole ---- */
+
+PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+{
+    return perf_baseline_of_(path, opts, 0);
+}
+
+PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why, size_t at)
+{
+    if (baseline->status != PERF_OK)
+        return;
+    baseline->status = why;
+    baseline->error_at = at;
+}
+
+/* opts NULL: defaults.  count_own: see perf_checking_. */
+PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
+                                              int count_own)
+{
+    const perf_baseline_opts none = PERF_ZERO;
+    perf_baseline            baseline = PERF_ZERO;
+    perf_checking_           check = PERF_ZERO;
+
+    if (!opts)
+        opts = &none;
+    check.baseline = &baseline;
+    check.count_own = count_own;
+    if (PERF_DISABLE) {
+        perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
+    } else if (!perf_checking_rule_(&check, &opts->accept)) {
+        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
+    } else {
+        perf_read_saved_(&check.old, path, check.counter);
+        perf_checking_run_(&check, opts);
+    }
+    return baseline;
+}
+
+/* The rule of a check: no more than 5 % worse unless the caller says otherwise.  0: one that runs
+ * cannot be held against.                                                                        */
+PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept)
+{
+    static const char *const counters[] = {"instructions", "cycles", "branches", "branch misses"};
+    perf_compare_opts        opts = *accept;
+    perf_rule               *rule = &opts.rule;
+
+    if (rule->kind == PERF_RULE_SPEEDUP && !(rule->amount > 0.0) && !perf_is_nan_(rule->amount))
+        *rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5.0, rule->metric);
+    check->opts = perf_compare_opts_resolved_(&opts);
+    check->baseline->rule = check->opts.rule;
+    check->baseline->confidence = check->opts.confidence;
+    if (check->opts.rule.metric >= PERF_METRIC_INSTRUCTIONS &&
+        check->opts.rule.metric <= PERF_METRIC_BRANCH_MISSES)
+        check->counter = counters[check->opts.rule.metric - PERF_METRIC_INSTRUCTIONS];
+    else if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
+        return 0;
+    return perf_verdict_start_(&check->opts).status == PERF_OK;
+}
+
+/* The check itself, of a file that has been read. */
+PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts)
+{
+    perf_checking_read_(check, &opts->now);
+    if (check->baseline->status == PERF_OK) {
+        perf_baseline_runs_(check, opts->any_machine);
+        perf_odd_runs_(check);
+        perf_baseline_span_(check);
+        if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
+            perf_gather_(check);
+        perf_checking_entries_(check);
+        perf_baseline_family_(check->baseline, check->opts.rules);
+    }
+    perf_checking_free_(check);
+}
+
+/* Reads this run beside the file, puts both in order, and makes room for their values. */
+PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts)
+{
+    perf_read_ *old = &check->old, *now = &check->now;
+    size_t      room;
+
+    if (old->in.status != PERF_OK) {
+        perf_baseline_fail_(check->baseline, old->in.status, old->in.error_at);
+        return;
+    }
+    perf_read_now_(now, opts, check->counter);
+    if (now->in.status != PERF_OK) {
+        perf_baseline_fail_(check->baseline, now->in.status, 0);
+        return;
+    }
+    room = old->values;
+    if (room < now->values)
+        room = now->values;
+    check->pool = PERF_CAST_(double *, PERF_MALLOC((room + 1) * sizeof *check->pool));
+    if (!check->pool || !perf_read_sort_(old) || !perf_read_sort_(now))
+        perf_baseline_fail_(check->baseline, PERF_ENOMEM, 0);
+}
+
+/* By kind and name. */
+PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
+{
+    if (a->kind != b->kind)
+        return a->kind - b->kind;
+    return strcmp(a->name, b->name);
+}
+
+/* By kind, name, run and place in the file, for qsort. */
+PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
+{
+    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
+    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
+    const int               order = perf_read_compare_(a, b);
+
+    if (order)
+        return order;
+    if (a->of_run != b->of_run)
+        return a->of_run - b->of_run;
+    return (a > b) - (a < b);
+}
+
+/* Puts the entries in order; 0: no memory. */
+PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
+{
+    size_t i;
+
+    file->order = PERF_CAST_(perf_read_entry_ **,
+                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
+    for (i = 0; file->order && i < file->entries; i++)
+        file->order[i] = &file->entry[i];
+    if (file->order)
+        qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
+    return file->order != PERF_NULL_;
+}
+
+/* Which saved runs count: of this machine and build, or any; never this run itself. */
+PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
+{
+    perf_baseline        *baseline = check->baseline;
+    const perf_read_run_ *me = check->now.run;
+    size_t                i;
+    perf_out_             out;
+
+    for (i = 0; check->now.runs && i < check->old.runs; i++) {
+        perf_read_run_ *run = &check->old.run[i];
+        const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
+        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
+        const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
+        if (!check->count_own && !strcmp(run->id, me->id))
+            continue;                           /* added before it was checked                    */
+        if (any || (machine && build)) {
+            run->ours = run->usable = 1;
+            check->used++;
+            continue;
+        }
+        baseline->other_runs++;
+        out = perf_out_open_(baseline->other, sizeof baseline->other);
+        perf_put_(&out, machine ? run->compiler : run->machine);
+        perf_put_(&out, ", ");
+        perf_put_(&out, machine ? run->build : run->cpu);
+        if (!gpu) {
+            perf_put_(&out, ", ");
+            perf_put_(&out, run->gpu);
+        }
+    }
+    baseline->runs = check->old.runs;
+}
+
+/* What the runs that count cover, and how long ago that was; < 0: this run comes before them. */
+PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
+{
+    perf_baseline *baseline = check->baseline;
+    double         time_s[PERF_READ_RUNS_], first, last, now_s;
+    size_t         i, n = 0;
+
+    if (!check->used)
+        return;
+    now_s = check->now.run[0].time_s;
+    for (i = 0; i < check->old.runs; i++)
+        if (check->old.run[i].usable)
+            time_s[n++] = check->old.run[i].time_s;
+    perf_times_cover_(time_s, n, &first, &last);
+    baseline->span_s = last - first;
+    if (now_s < first)
+        baseline->age_s = now_s - first;
+    else if (now_s >= last)
+        baseline->age_s = now_s - last;
+}
+
+/* The first and the last of n times, which are sorted on the way.  Of eight and more, one at each
+ * end that lies off by ten times what the others cover is left out: a clock had not been set.    */
+PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last)
+{
+    size_t low = 0, high = n - 1;
+    double most;
+
+    perf_sort_values_(time_s, n);
+    if (n >= PERF_ODD_SHARE_) {
+        most = PERF_BASELINE_LEAST_S_ + 10.0 * (time_s[high - 1] - time_s[1]);
+        low += time_s[1] - time_s[0] > most;
+        high -= time_s[high] - time_s[high - 1] > most;
+    }
+    *first = time_s[low];
+    *last = time_s[high];
+}
+
+/* The entries of this run, then those that it lacks. */
+PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
+{
+    perf_baseline *baseline = check->baseline;
+    size_t         i;
+
+    for (i = 0; i < check->now.entries && baseline->status == PERF_OK; i++) {
+        const perf_read_entry_ *like = &check->now.entry[i];
+        const size_t            at = perf_read_find_(&check->now, like);
+        if (like->kind && check->now.order[at] == like)         /* the first of its name          */
+            perf_baseline_one_(check, like);
+    }
+    for (i = 0; i < check->old.entries && baseline->status == PERF_OK; i++) {
+        const perf_read_entry_ *like = check->old.order[i];
+        perf_baseline_entry    *entry;
+        if (!perf_read_first_(&check->old, i) ||
+            perf_read_same_(&check->now, perf_read_find_(&check->now, like), like))
+            continue;
+        entry = perf_baseline_new_(check, like);
+        if (!entry)
+            break;
+        entry->missing = 1;
+        entry->verdict.reason = "missing: saved, but not measured now";
+        baseline->missing++;
+    }
+}
+
+/* The first in order of those that are not before *entry. */
+PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry)
+{
+    size_t low = 0, high = file->entries, middle;
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (perf_read_compare_(file->order[middle], entry) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry)
+{
+    return at < file->entries && !perf_read_compare_(file->order[at], entry);
+}
+
+/* 1: entry `at` in order is the first of its name and kind, and measured something. */
+PERF_FN int perf_read_first_(const perf_read_ *file, size_t at)
+{
+    const perf_read_entry_ *entry = file->order[at];
+
+    return entry->kind && !(at && perf_read_same_(file, at - 1, entry));
+}
+
+/* A new entry of the result; NULL: no memory, which the result then says. */
+PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
+                                                      const perf_read_entry_ *like)
+{
+    perf_baseline       *baseline = check->baseline;
+    perf_baseline_entry *entry;
+
+    if (!perf_more_(&baseline->entry, &check->entry_room, baseline->entries, sizeof *entry)) {
+        perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
+        return PERF_CAST_(perf_baseline_entry *, PERF_NULL_);
+    }
+    entry = &baseline->entry[baseline->entries++];
+    memset(entry, 0, sizeof *entry);
+    entry->name = like->name;
+    entry->kind = PERF_CAST_(perf_baseline_kind, like->kind);
+    entry->verdict = perf_verdict_start_(&check->opts);
+    entry->p = 1.0;
+    return entry;
+}
+
+/* ---- checking: one entry ---- */
+
+PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
+{
+    perf_baseline_entry *entry = perf_baseline_new_(check, like);
+    perf_figures_        saved, now;
+    perf_judged_         judged;
+
+    if (!entry)
+        return;
+    perf_figures_of_(check, &check->old, like, 1, &saved);
+    perf_figures_of_(check, &check->now, like, 0, &now);
+    if (!now.count) {
+        entry->verdict.reason = "too few values for this rule";
+        if (check->counter)
+            entry->verdict.reason = "this run did not count it";
+        return;
+    }
+    entry->now = now.value[0];
+    if (!saved.count) {
+        perf_baseline_fresh_(check, like, entry);
+        return;
+    }
+    perf_odd_figures_(check, like->name, &saved);
+    entry->runs = saved.count;
+    judged.k = saved.count;
+    judged.walk = perf_figures_walk_(check, &saved);
+    judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
+                                   perf_entry_step_(&check->old, saved.last),
+                                   perf_entry_step_(&check->now, now.last));
+    judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
+                    like->kind != PERF_BASELINE_AB;
+    saved.value[saved.count] = entry->now;
+    entry->before = perf_exp_(perf_center_(saved.value, saved.count));
+    judged.y = saved.value;
+    entry->spread = perf_logs_spread_(judged.y, judged.k);
+    entry->verdict = perf_judge_(check, &judged, &entry->p);
+    if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
+        perf_baseline_began_(check, saved.rejected, entry);
+    perf_baseline_since_(check, &judged, &saved, entry);
+}
+
+/* The figures of the entries like this one, of the runs that count; saved 0: of this run. */
+PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
+                                    const perf_read_entry_ *like, int saved, perf_figures_ *found)
+{
+    double repeat[PERF_BASELINE_REPEATS_], figure;
+    size_t at = perf_read_find_(file, like), repeats = 0;
+
+    found->count = 0;
+    found->rejected = -1;
+    found->last = PERF_CAST_(const perf_read_entry_ *, PERF_NULL_);
+    for (; perf_read_same_(file, at, like); at++) {
+        const perf_read_entry_ *entry = file->order[at];
+        if (saved && (entry->of_run < 0 || !file->run[entry->of_run].usable))
+            continue;
+        if (saved && entry->level) {
+            if (entry->level == PERF_LEVEL_REJECTED_ && found->rejected < 0)
+                found->rejected = entry->of_run;
+            continue;
+        }
+        figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
+        if (!(figure > 0.0))
+            continue;
+        found->rejected = -1;
+        if (!found->last || entry->of_run != found->last->of_run) {
+            repeats = 0;
+            found->run[found->count++] = entry->of_run;
+        }
+        found->last = entry;
+        if (repeats == PERF_BASELINE_REPEATS_)
+            continue;
+        repeat[repeats++] = figure;
+        found->value[found->count - 1] = perf_middle_(repeat, repeats, 0.5);
+    }
+}
 
 /* Quantile p of x, which is sorted on the way. */
 PERF_FN double perf_middle_(double *x, size_t n, double p)
@@ -212,6 +733,51 @@ PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_
     return figure;
 }
 
+/* An entry that no saved run of ours has. */
+PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_entry_ *like,
+                                        perf_baseline_entry *entry)
+{
+    if (perf_read_same_(&check->old, perf_read_find_(&check->old, like), like)) {
+        entry->verdict.reason = "saved by this run, another machine or another build only";
+        if (check->counter && check->used)
+            entry->verdict.reason = "the saved runs did not count it";
+        return;
+    }
+    entry->verdict.reason = "new: not in the baseline";
+    check->baseline->fresh++;
+}
+
+/* How far a random walk strays, by the time since the last of n runs that cover span_s: a factor on
+ * their variance.  0: this run comes as soon as those did.                                       */
+PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
+{
+    if (span_s < PERF_BASELINE_LEAST_S_)
+        span_s = PERF_BASELINE_LEAST_S_;
+    if (n < 2 || !(age_s > 2.0 * span_s / PERF_CAST_(double, n - 1)))
+        return 0.0;
+    return 2.0 + 6.0 * age_s / span_s;
+}
+
+/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  There
+ * is none if the newest runs were REJECTed: waiting must not turn a change of the program into one
+ * of the machine.                                                                                */
+PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
+{
+    double time_s[PERF_READ_RUNS_ + 2], first, last, span, age;
+    size_t i;
+
+    if (found->count < 2 || found->rejected >= 0)
+        return 0.0;
+    for (i = 0; i < found->count; i++)
+        time_s[i] = check->old.run[found->run[i]].time_s;
+    perf_times_cover_(time_s, found->count, &first, &last);
+    span = last - first;
+    age = check->now.run[0].time_s - last;
+    if (age < -span)                            /* before the first: a clock was set              */
+        age = -span - age;
+    return perf_walk_(age, span, found->count);
+}
+
 /* The step of the clock over the least of the values; 0: the file does not say. */
 PERF_COLD_FN_ double perf_entry_step_(const perf_read_ *file, const perf_read_entry_ *entry)
 {
@@ -243,134 +809,6 @@ PERF_FN double perf_entry_tick_(int kind, perf_metric metric, double a, double b
     return step > least ? step : least;
 }
 
-/* By kind and name. */
-PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
-{
-    if (a->kind != b->kind)
-        return a->kind - b->kind;
-    return strcmp(a->name, b->name);
-}
-
-/* By kind, name, run and place in the file, for qsort. */
-PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
-{
-    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
-    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
-    const int               order = perf_read_compare_(a, b);
-
-    if (order)
-        return order;
-    if (a->of_run != b->of_run)
-        return a->of_run - b->of_run;
-    return (a > b) - (a < b);
-}
-
-/* Puts the entries in order; 0: no memory. */
-PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
-{
-    size_t i;
-
-    file->order = PERF_CAST_(perf_read_entry_ **,
-                           PERF_MALLOC((file->entries + 1) * sizeof *file->order));
-    for (i = 0; file->order && i < file->entries; i++)
-        file->order[i] = &file->entry[i];
-    if (file->order)
-        qsort(file->order, file->entries, sizeof *file->order, perf_read_before_);
-    return file->order != PERF_NULL_;
-}
-
-/* The first in order of those that are not before *entry. */
-PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry)
-{
-    size_t low = 0, high = file->entries, middle;
-
-    while (low < high) {
-        middle = low + (high - low) / 2;
-        if (perf_read_compare_(file->order[middle], entry) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry)
-{
-    return at < file->entries && !perf_read_compare_(file->order[at], entry);
-}
-
-/* 1: entry `at` in order is the first of its name and kind, and measured something. */
-PERF_FN int perf_read_first_(const perf_read_ *file, size_t at)
-{
-    const perf_read_entry_ *entry = file->order[at];
-
-    return entry->kind && !(at && perf_read_same_(file, at - 1, entry));
-}
-
-/* What the runs of a file say of one entry, oldest run first. */
-typedef struct perf_figures_ {
-    double                  value[PERF_READ_RUNS_ + 2]; /* one a run, the middle of its repeats;  */
-                                                        /* with room for the new run's            */
-    int                     run[PERF_READ_RUNS_ + 2];   /* its index                              */
-    size_t                  count;
-    const perf_read_entry_ *last;       /* the entry of the last; NULL: there is none             */
-    int                     rejected;   /* the first of the newest runs that were REJECTed one    */
-                                        /* after the other; -1: the last was not                  */
-} perf_figures_;
-
-typedef struct perf_checking_ {
-    perf_read_         old, now;
-    perf_compare_opts  opts;
-    double            *pool;            /* room for the values of the largest entry               */
-    size_t             used;            /* saved runs that count                                  */
-    /* What entries share.  Of each run that counts, and last of this one: how far its `each`
-     * entries moved, sorted; a row has room for all entries of this run.                         */
-    double            *moved;
-    size_t             each;
-    double             common;          /* the variance that is left of an entry                  */
-    double             weight;          /* degrees of freedom that it counts                      */
-    double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
-    perf_baseline     *baseline;
-    int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
-    const char        *counter;         /* the rule is about this count of loops; NULL: about time*/
-    size_t             entry_room, odd_room;
-} perf_checking_;
-
-/* The figures of the entries like this one, of the runs that count; saved 0: of this run. */
-PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
-                                    const perf_read_entry_ *like, int saved, perf_figures_ *found)
-{
-    double repeat[PERF_BASELINE_REPEATS_], figure;
-    size_t at = perf_read_find_(file, like), repeats = 0;
-
-    found->count = 0;
-    found->rejected = -1;
-    found->last = PERF_CAST_(const perf_read_entry_ *, PERF_NULL_);
-    for (; perf_read_same_(file, at, like); at++) {
-        const perf_read_entry_ *entry = file->order[at];
-        if (saved && (entry->of_run < 0 || !file->run[entry->of_run].usable))
-            continue;
-        if (saved && entry->level) {
-            if (entry->level == PERF_LEVEL_REJECTED_ && found->rejected < 0)
-                found->rejected = entry->of_run;
-            continue;
-        }
-        figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
-        if (!(figure > 0.0))
-            continue;
-        found->rejected = -1;
-        if (!found->last || entry->of_run != found->last->of_run) {
-            repeats = 0;
-            found->run[found->count++] = entry->of_run;
-        }
-        found->last = entry;
-        if (repeats == PERF_BASELINE_REPEATS_)
-            continue;
-        repeat[repeats++] = figure;
-        found->value[found->count - 1] = perf_middle_(repeat, repeats, 0.5);
-    }
-}
-
 /* Makes value[0..n] logs around the mean of the first n, and returns that: changes are seen from
  * it.                                                                                            */
 PERF_FN double perf_center_(double *value, size_t n)
@@ -388,53 +826,150 @@ PERF_FN double perf_center_(double *value, size_t n)
     return mean;
 }
 
-PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why, size_t at)
+/* The standard deviation of n logs that are 0 on average; 0: fewer than two. */
+PERF_FN double perf_logs_spread_(const double *y, size_t n)
 {
-    if (baseline->status != PERF_OK)
-        return;
-    baseline->status = why;
-    baseline->error_at = at;
+    double squares = 0.0;
+    size_t i;
+
+    if (n < 2)
+        return 0.0;
+    for (i = 0; i < n; i++)
+        squares += y[i] * y[i];
+    return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
 }
 
-/* ---- checking: saved runs that are left out ----
- *
- * One run of eight that a backup slowed down twofold would make the spread so wide that nothing is
- * found for weeks.  It is left out, and named.  An entry of two speeds is not: what it did once it
- * may do again.                                                                                  */
-
-#define PERF_ODD_RUN_     0.15  /* log: a whole run lies that far off, and                        */
-#define PERF_ODD_ENTRY_   0.40  /* of one entry, or where there are fewer than                    */
-#define PERF_ODD_ENTRIES_ 4     /* entries to tell a run by                                       */
-#define PERF_ODD_NOISES_  6.0   /* as many standard deviations, by the median of deviations       */
-#define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
-#define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
-
-/* How many of the values x, logs, lie farther than `least` off; off[i]: how far.  0 if more do than
- * may be left out.                                                                               */
-PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
+/* *p: two-sided, of no change beyond the threshold; 1: no claim. */
+PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged, double *p)
 {
-    double sorted[PERF_READ_RUNS_ + 2], middle, sd;
-    size_t i, odd = 0;
+    const perf_compare_opts *opts = &check->opts;
+    const size_t  k = judged->k;
+    perf_verdict  verdict = perf_verdict_start_(opts);
+    perf_interval interval = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_spread_  spread = {0.0, 0.0, 0.0, 0.0};
+    double        gap;
 
-    memcpy(sorted, x, n * sizeof *x);
-    middle = perf_middle_(sorted, n, 0.5);
-    for (i = 0; i < n; i++)
-        sorted[i] = x[i] < middle ? middle - x[i] : x[i] - middle;
-    sd = 1.4826 * perf_middle_(sorted, n, 0.5);         /* of a normal law                        */
-    if (sd < PERF_ODD_LEAST_)
-        sd = PERF_ODD_LEAST_;
-    if (least < PERF_ODD_NOISES_ * sd)
-        least = PERF_ODD_NOISES_ * sd;
-    for (i = 0; i < n; i++) {
-        off[i] = x[i] - middle;
-        if (off[i] > least || off[i] < -least)
-            odd++;
-        else
-            off[i] = 0.0;
+    *p = 1.0;
+    interval.estimate = judged->y[k];
+    if (k > 1) {
+        spread = perf_spread_alone_(judged->y, k, judged->walk);
+        if (judged->beside && perf_spread_beside_(check, judged->y, judged->walk, &spread))
+            check->baseline->beside++;
+        interval.low = interval.high = interval.estimate = spread.change;
+        interval = perf_widen_(interval, spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence,
+                                                                     spread.df));
     }
-    if (odd * PERF_ODD_SHARE_ > n || n - odd < PERF_BASELINE_RUNS_)
-        return 0;
-    return odd;
+    verdict.pairs = 1;
+    verdict.baseline_values = k;
+    verdict.candidate_values = 1;
+    interval = perf_widen_(interval, judged->tick);
+    perf_verdict_finish_(&verdict, interval, PERF_CAST_(double, k), opts);
+    if (verdict.decision == PERF_INCONCLUSIVE)
+        verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
+    if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
+        return verdict;
+    gap = interval.estimate - perf_log_(verdict.threshold);
+    if (gap < 0.0)
+        gap = -gap;
+    gap -= judged->tick + 1e-12;
+    perf_judge_reasons_(judged, &spread, gap, &verdict);
+    if (k < PERF_BASELINE_RUNS_ || !(gap > 0.0))
+        return verdict;
+    *p = 0.0;
+    if (spread.sd > 0.0)
+        *p = 2.0 * perf_t_cdf_(-gap / spread.sd, spread.df);
+    return verdict;
+}
+
+/* Student's prediction interval for one new run, y[k], against k saved ones, whose logs y are 0 on
+ * average.  It covers the ratio if the runs are alike but for the change.  A random walk seen over
+ * a span S has a sample variance of S/6; after a time `age` its distance from the mean has the
+ * variance age + S/3.  `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for
+ * ever, and noise of one second does not add up.                                                 */
+PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk)
+{
+    const double n = PERF_CAST_(double, k), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
+    double       variance = 0.0, walked;
+    perf_spread_ spread = {0.0, 0.0, 0.0, 0.0};
+    size_t       i;
+
+    for (i = 0; i < k; i++)
+        variance += y[i] * y[i] / (n - 1.0);
+    spread.change = y[k];
+    spread.df = n - 1.0;
+    spread.sd = spread.sd_fresh = perf_sqrt_(variance * (1.0 + 1.0 / n));
+    if (!(walk > 0.0))
+        return spread;
+    if (spread.df > 4.0)        /* a walk has 2.5, but 4 missed at most 4.3 % of 40,000 simulated */
+        spread.df = 4.0;
+    walked = variance * walk;
+    if (walked > 2.0 * variance + stray)
+        walked = 2.0 * variance + stray;
+    spread.sd = perf_sqrt_(walked);
+    return spread;
+}
+
+/* Says what withholds a verdict: runs too few, or too old. */
+PERF_COLD_FN_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
+                                       double gap, perf_verdict *verdict)
+{
+    const double n = PERF_CAST_(double, judged->k);
+    const double p = 0.5 + 0.5 * verdict->confidence;
+
+    if (judged->k < PERF_BASELINE_RUNS_) {
+        verdict->decision = PERF_INCONCLUSIVE;
+        verdict->pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - judged->k);
+        verdict->reason = "fewer than 6 saved runs of this machine and build: add some";
+    } else if (verdict->decision == PERF_INCONCLUSIVE && judged->walk > 0.0 &&
+               gap > spread->sd_fresh * perf_t_quantile_(p, n - 1.0)) {
+        verdict->reason = "the saved runs are too old for the time they cover: add some from now "
+                          "on";
+    }
+}
+
+/* ---- checking: a change that came with a saved run ---- */
+
+#define PERF_CHANGE_RUNS_   10  /* fewer, this one included, say too little about what lasts      */
+#define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
+#define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
+#define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
+#define PERF_CHANGE_LEAST_  0.001       /* log: of runs that all take the same time               */
+#define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
+                                /* a history is looked at every night                             */
+
+/* Turns the verdict into a REJECT where the saved runs show a change themselves.  Wrong outputs and
+ * a REJECT of this run against all stay what they are; the first says more, the second counts.   */
+PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
+                                        const perf_figures_ *saved, perf_baseline_entry *entry)
+{
+    perf_verdict *verdict = &entry->verdict;
+    const double  level = 1.0 - check->opts.confidence;
+    perf_change_  change;
+    perf_interval interval;
+    int           run;
+
+    if (check->opts.rule.kind != PERF_RULE_NO_REGRESSION || (verdict->warnings & PERF_WARN_OUTPUTS))
+        return;
+    change = perf_change_of_(judged->y, judged->k + 1, perf_log_(verdict->threshold), judged->tick);
+    if (!(2.0 * change.p <= PERF_CHANGE_LEVEL_ * level))
+        return;
+    entry->creeps = change.at == 0;
+    entry->since = check->now.run[0].id;
+    entry->since_label = check->now.run[0].label;
+    entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old.runs) - 1) + 1;
+    run = saved->rejected;
+    if (change.at < judged->k)
+        run = saved->run[change.at];
+    if (run >= 0)
+        perf_baseline_began_(check, run, entry);
+    if (verdict->decision == PERF_REJECT && entry->p < 2.0 * change.p)
+        return;
+    interval.low = interval.high = interval.estimate = change.size;
+    interval = perf_widen_(interval, change.se * perf_t_quantile_(1.0 - 0.5 * level, change.df));
+    entry->before *= perf_exp_(change.before);
+    perf_verdict_finish_(verdict, perf_widen_(interval, judged->tick),
+                         PERF_CAST_(double, judged->k), &check->opts);
+    entry->p = 2.0 * change.p;
 }
 
 /* The number of a saved run among those of this machine and build, from 1. */
@@ -449,26 +984,336 @@ PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
     return number;
 }
 
-/* Notes that a run was left out, of one entry or (NULL) of all. */
-PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, const char *entry)
+/* Notes that the change came with that saved run. */
+PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
+                                        perf_baseline_entry *entry)
 {
-    perf_baseline       *baseline = check->baseline;
-    const perf_read_    *old = &check->old;
-    perf_baseline_odd   *odd;
+    entry->since = check->old.run[run].id;
+    entry->since_label = check->old.run[run].label;
+    entry->since_number = perf_baseline_number_(check, run);
+}
 
-    if (!perf_more_(&baseline->odd, &check->odd_room, baseline->odds, sizeof *odd)) {
+/* Where the saved runs and this one (the last of n logs) show a change for the worse by themselves.
+ * Its p is 1 where they do not, and where this run is back at the old level.                     */
+PERF_COLD_FN_ perf_change_ perf_change_of_(const double *y, size_t n, double threshold, double tick)
+{
+    perf_change_ none = {0, 0.0, 0.0, 0.0, 0.0, 1.0}, cut, line;
+    double       back;
+
+    if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold < 0.0 || threshold > 0.0))
+        return none;
+    cut = perf_change_cut_(y, n);
+    line = perf_change_line_(y, n);
+    perf_change_judge_(&cut, threshold, tick, PERF_CAST_(double, n));
+    perf_change_judge_(&line, threshold, tick, 2.0);
+    if (line.p < cut.p)
+        cut = line;
+    back = (y[n - 1] - cut.before) / cut.size;
+    if (!(back > 0.5))
+        return none;
+    return cut;
+}
+
+PERF_COLD_FN_ perf_change_ perf_change_cut_(const double *y, size_t n)
+{
+    perf_change_ change = {0, 0.0, 0.0, 0.0, 0.0, 1.0};
+    double       residual[PERF_READ_RUNS_ + 2], before = 0.0, after = 0.0, a, b;
+    size_t       i, at = perf_cut_(y, n);
+
+    if (!at)
+        return change;
+    a = PERF_CAST_(double, at);
+    b = PERF_CAST_(double, n - at);
+    for (i = 0; i < n; i++) {
+        if (i < at)
+            before += y[i] / a;
+        else
+            after += y[i] / b;
+    }
+    for (i = 0; i < n; i++)
+        residual[i] = y[i] - (i < at ? before : after);
+    change.at = at;
+    change.before = before;
+    change.size = after - before;
+    perf_change_error_(&change, residual, n, perf_sqrt_(1.0 / a + 1.0 / b));
+    return change;
+}
+
+/* The cut after which the runs differ most from those before: the largest sum of squares between
+ * both sides.  0: there is none to be made.                                                      */
+PERF_COLD_FN_ size_t perf_cut_(const double *y, size_t n)
+{
+    double all = 0.0, sum = 0.0, most = 0.0, between;
+    size_t i, at = 0;
+
+    for (i = 0; i < n; i++)
+        all += y[i] / PERF_CAST_(double, n);
+    for (i = 0; i + PERF_CHANGE_AFTER_ <= n; i++) {
+        const double a = PERF_CAST_(double, i), b = PERF_CAST_(double, n - i);
+        between = 0.0;
+        if (i >= PERF_CHANGE_BEFORE_)
+            between = sum * sum * (1.0 / a + 1.0 / b);
+        if (between > most) {
+            most = between;
+            at = i;
+        }
+        sum += y[i] - all;
+    }
+    return at;
+}
+
+/* The line of least squares; its change is that over all runs. */
+PERF_COLD_FN_ perf_change_ perf_change_line_(const double *y, size_t n)
+{
+    const double middle = 0.5 * (PERF_CAST_(double, n) - 1.0);
+    perf_change_ change = {0, 0.0, 0.0, 0.0, 0.0, 1.0};
+    double       residual[PERF_READ_RUNS_ + 2], mean = 0.0, xx = 0.0, xy = 0.0, x, slope;
+    size_t       i;
+
+    for (i = 0; i < n; i++) {
+        x = PERF_CAST_(double, i) - middle;
+        mean += y[i] / PERF_CAST_(double, n);
+        xx += x * x;
+        xy += x * y[i];
+    }
+    slope = xy / xx;
+    for (i = 0; i < n; i++)
+        residual[i] = y[i] - mean - slope * (PERF_CAST_(double, i) - middle);
+    change.before = mean - slope * middle;
+    change.size = 2.0 * slope * middle;
+    perf_change_error_(&change, residual, n, 2.0 * middle / perf_sqrt_(xx));
+    return change;
+}
+
+/* Fills in what residuals say of a change whose standard error is `scale` times theirs if they are
+ * independent.                                                                                   */
+PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
+                                      double scale)
+{
+    const double fewer = perf_residuals_fewer_(residual, n);
+    double       squares = 0.0, sd;
+    size_t       i;
+
+    for (i = 0; i < n; i++)
+        squares += residual[i] * residual[i];
+    change->df = PERF_CAST_(double, n) - 2.0;
+    sd = perf_sqrt_(squares / change->df);
+    if (sd < PERF_CHANGE_LEAST_)
+        sd = PERF_CHANGE_LEAST_;
+    change->se = sd * scale * perf_sqrt_(fewer);
+    change->df /= fewer;
+    if (change->df < 2.0)
+        change->df = 2.0;
+}
+
+/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes
+ * some of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three
+ * times that.                                                                                    */
+PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_t lag)
+{
+    double xx = 0.0, xy = 0.0, rho;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        xx += residual[i] * residual[i];
+        if (i >= lag)
+            xy += residual[i] * residual[i - lag];
+    }
+    if (!(xx > PERF_CHANGE_LEAST_ * PERF_CHANGE_LEAST_ * PERF_CAST_(double, n)))
+        return 0.0;                             /* what is left of equal values is rounding       */
+    rho = xy / xx;
+    rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
+    if (rho < 0.0)
+        return 0.0;
+    return rho < PERF_CHANGE_ALIKE_ ? rho : PERF_CHANGE_ALIKE_;
+}
+
+/* Runs that resemble their neighbours count less: by this factor.  With a noise of each run beside
+ * what lasts, the correlation begins lower than it goes on.                                      */
+PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
+{
+    const double one = perf_residuals_lag_(residual, n, 1);
+    double       lasts = one, next;
+
+    if (one * one * PERF_CAST_(double, n) > 9.0) {      /* three standard deviations              */
+        next = perf_residuals_lag_(residual, n, 2) / one;
+        if (next > lasts)
+            lasts = next;
+    }
+    if (lasts > PERF_CHANGE_ALIKE_)
+        lasts = PERF_CHANGE_ALIKE_;
+    return 1.0 + 2.0 * one / (1.0 - lasts);
+}
+
+/* The p of a change beyond the threshold, a log; tries: places where it might have been. */
+PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
+                                      double tries)
+{
+    const double sign = threshold < 0.0 ? -1.0 : 1.0;
+    const double gap = sign * (change->size - threshold) - tick;
+
+    if (!(gap > 0.0) || !(change->se > 0.0))
+        return;
+    change->p = tries * perf_t_cdf_(-gap / change->se, change->df);
+    if (change->p > 1.0)
+        change->p = 1.0;
+}
+
+/* ---- checking: all entries ---- */
+
+/* Decisions within the family: Holm over those that make a claim at all. */
+PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
+{
+    double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
+    size_t  i, n = 0;
+
+    if (!p) {
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
         return;
     }
-    odd = &baseline->odd[baseline->odds++];
-    memset(odd, 0, sizeof *odd);
-    odd->run = old->run[run].id;
-    odd->label = old->run[run].label;
-    odd->entry = entry;
-    odd->time_s = old->run[run].time_s;
-    odd->load = old->run[run].load;
-    odd->ratio = perf_exp_(off);
-    odd->number = perf_baseline_number_(check, run);
+    for (i = 0; i < baseline->entries; i++)
+        if (baseline->entry[i].runs)
+            p[n++] = perf_baseline_p_(&baseline->entry[i], rules);
+    if (n && perf_adjust_holm_(p, n, p) != PERF_OK)
+        perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
+    for (i = n = 0; i < baseline->entries && baseline->status == PERF_OK; i++) {
+        perf_baseline_entry *entry = &baseline->entry[i];
+        int                  stands = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
+        if (entry->runs && p[n++] <= 1.0 - baseline->confidence)
+            stands = 1;
+        entry->decision = PERF_INCONCLUSIVE;
+        if (stands && entry->runs)
+            entry->decision = entry->verdict.decision;
+    }
+    perf_baseline_count_(baseline);
+    PERF_FREE(p);
+}
+
+/* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */
+PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules)
+{
+    double p = entry->p;
+
+    if (entry->verdict.decision == PERF_REJECT && rules > 1)
+        p *= rules;
+    return p < 1.0 ? p : 1.0;
+}
+
+/* The first of equal values in an ascending array that holds x. */
+PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n, mid;
+
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
+ * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
+ * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM.                                     */
+PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
+{
+    double *sorted = PERF_CAST_(double *, PERF_NULL_), *adjusted, run = 0.0;
+    size_t  i;
+
+    if (!n)
+        return PERF_ENODATA;
+    if (!p || !out)
+        return PERF_EINVAL;
+    if (n <= SIZE_MAX / 32)
+        sorted = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *sorted));
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++) {
+        out[i] = p[i];
+        if (!(out[i] >= 0.0))
+            out[i] = 1.0;
+        sorted[i] = out[i];
+    }
+    perf_sort_values_(sorted, n);
+    for (i = 0; i < n; i++) {
+        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++)
+        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
+    PERF_FREE(sorted);
+    return PERF_OK;
+}
+
+/* Counts the decisions of the entries, and makes that of all. */
+PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
+{
+    size_t i;
+
+    baseline->accepted = baseline->rejected = 0;
+    for (i = 0; i < baseline->entries; i++) {
+        baseline->accepted += baseline->entry[i].decision == PERF_ACCEPT;
+        baseline->rejected += baseline->entry[i].decision == PERF_REJECT;
+    }
+    baseline->decision = PERF_INCONCLUSIVE;
+    if (baseline->rejected)
+        baseline->decision = PERF_REJECT;
+    else if (baseline->entries && baseline->accepted == baseline->entries)
+        baseline->decision = PERF_ACCEPT;
+}
+
+/* The names of the entries stay with the result. */
+PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
+{
+    check->baseline->memory_[0] = check->old.in.decoded;
+    check->baseline->memory_[1] = check->now.in.decoded;
+    check->old.in.decoded = check->now.in.decoded = PERF_CAST_(char *, PERF_NULL_);
+    PERF_FREE(check->pool);
+    PERF_FREE(check->moved);
+    perf_read_free_(&check->old);
+    perf_read_free_(&check->now);
+}
+
+PERF_FN void perf_baseline_free(perf_baseline *b)
+{
+    if (!b)
+        return;
+    PERF_FREE(b->entry);
+    PERF_FREE(b->odd);
+    PERF_FREE(b->memory_[0]);
+    PERF_FREE(b->memory_[1]);
+    memset(b, 0, sizeof *b);
+}
+
+/* ---- checking: saved runs that are left out ----
+ *
+ * One run of eight that a backup slowed down twofold would make the spread so wide that nothing is
+ * found for weeks.  It is left out, and named.  An entry of two speeds is not: what it did once it
+ * may do again.                                                                                  */
+
+/* Leaves out runs in which most entries lie far off. */
+PERF_COLD_FN_ void perf_odd_runs_(perf_checking_ *check)
+{
+    double move[PERF_READ_RUNS_ + 2], off[PERF_READ_RUNS_ + 2];
+    int    index[PERF_READ_RUNS_ + 2];
+    size_t i, each = 0, n = check->used;
+
+    if (n > PERF_BASELINE_RUNS_)
+        each = perf_odd_moves_(check, move, index);
+    if (!each)
+        return;
+    if (!perf_odd_ones_(move, n, each < PERF_ODD_ENTRIES_ ? PERF_ODD_ENTRY_ : PERF_ODD_RUN_, off))
+        return;
+    for (i = 0; i < n; i++) {
+        if (!(off[i] < 0.0 || off[i] > 0.0))
+            continue;
+        check->old.run[index[i]].usable = 0;
+        check->used--;
+        perf_odd_note_(check, index[i], off[i], PERF_CAST_(const char *, PERF_NULL_));
+    }
 }
 
 /* How far the runs moved as a whole: the median over the entries that all of them have.  Ratios
@@ -504,28 +1349,6 @@ PERF_COLD_FN_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, 
     return each;
 }
 
-/* Leaves out runs in which most entries lie far off. */
-PERF_COLD_FN_ void perf_odd_runs_(perf_checking_ *check)
-{
-    double move[PERF_READ_RUNS_ + 2], off[PERF_READ_RUNS_ + 2];
-    int    index[PERF_READ_RUNS_ + 2];
-    size_t i, each = 0, n = check->used;
-
-    if (n > PERF_BASELINE_RUNS_)
-        each = perf_odd_moves_(check, move, index);
-    if (!each)
-        return;
-    if (!perf_odd_ones_(move, n, each < PERF_ODD_ENTRIES_ ? PERF_ODD_ENTRY_ : PERF_ODD_RUN_, off))
-        return;
-    for (i = 0; i < n; i++) {
-        if (!(off[i] < 0.0 || off[i] > 0.0))
-            continue;
-        check->old.run[index[i]].usable = 0;
-        check->used--;
-        perf_odd_note_(check, index[i], off[i], PERF_CAST_(const char *, PERF_NULL_));
-    }
-}
-
 /* Leaves out of an entry's figures those that lie far off. */
 PERF_COLD_FN_ void perf_odd_figures_(perf_checking_ *check, const char *name, perf_figures_ *found)
 {
@@ -548,122 +1371,80 @@ PERF_COLD_FN_ void perf_odd_figures_(perf_checking_ *check, const char *name, pe
     found->count = kept;
 }
 
+/* How many of the values x, logs, lie farther than `least` off; off[i]: how far.  0 if more do than
+ * may be left out.                                                                               */
+PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
+{
+    double sorted[PERF_READ_RUNS_ + 2], middle, sd;
+    size_t i, odd = 0;
+
+    memcpy(sorted, x, n * sizeof *x);
+    middle = perf_middle_(sorted, n, 0.5);
+    for (i = 0; i < n; i++)
+        sorted[i] = x[i] < middle ? middle - x[i] : x[i] - middle;
+    sd = 1.4826 * perf_middle_(sorted, n, 0.5);         /* of a normal law                        */
+    if (sd < PERF_ODD_LEAST_)
+        sd = PERF_ODD_LEAST_;
+    if (least < PERF_ODD_NOISES_ * sd)
+        least = PERF_ODD_NOISES_ * sd;
+    for (i = 0; i < n; i++) {
+        off[i] = x[i] - middle;
+        if (off[i] > least || off[i] < -least)
+            odd++;
+        else
+            off[i] = 0.0;
+    }
+    if (odd * PERF_ODD_SHARE_ > n || n - odd < PERF_BASELINE_RUNS_)
+        return 0;
+    return odd;
+}
+
+/* Notes that a run was left out, of one entry or (NULL) of all. */
+PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, const char *entry)
+{
+    perf_baseline       *baseline = check->baseline;
+    const perf_read_    *old = &check->old;
+    perf_baseline_odd   *odd;
+
+    if (!perf_more_(&baseline->odd, &check->odd_room, baseline->odds, sizeof *odd)) {
+        perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
+        return;
+    }
+    odd = &baseline->odd[baseline->odds++];
+    memset(odd, 0, sizeof *odd);
+    odd->run = old->run[run].id;
+    odd->label = old->run[run].label;
+    odd->entry = entry;
+    odd->time_s = old->run[run].time_s;
+    odd->load = old->run[run].load;
+    odd->ratio = perf_exp_(off);
+    odd->number = perf_baseline_number_(check, run);
+}
+
 /* ---- checking: what entries share ---- */
 
-/* How far an entry moved in this run.  noises: |change| over what its noise stays below in two
- * thirds of cases, so 1 is typical.  size: the standard deviation of a normal law that has this
- * |change| as its median.                                                                        */
-typedef struct perf_straying_ {
-    double noises, size;
-} perf_straying_;
-
-/* An entry beside the others of its run. */
-typedef struct perf_beside_ {
-    double change;              /* without what the others share                                  */
-    double sd, df;              /* of the change, if this run came when the saved ones did        */
-    double sd_now;              /* by how far the others strayed since                            */
-} perf_beside_;
-
-/* A regression of the logs y, 0 on average, on how far the other entries of each run moved.  It
- * takes their part out of the new run's (the last's) change.  *times: the variance of that over a
- * single run's, which is returned.  -1: the others moved farther than they do alone (by chance 1 in
- * 10,000).                                                                                       */
-PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const double *y,
-                                          double *change, double *times)
+PERF_COLD_FN_ void perf_gather_(perf_checking_ *check)
 {
-    const size_t runs = check->used, low = (check->each - 2) / 2, high = (check->each - 1) / 2;
-    const double n = PERF_CAST_(double, runs), rounding = 1e-12;
-    double       others[PERF_READ_RUNS_ + 1], middle = 0.0, x, most;
-    double       xx = rounding * n, xy = 0.0, yy = 0.0;
-    size_t       j;
-
-    for (j = 0; j <= runs; j++) {               /* the median of the others                       */
-        const double *all = check->moved + j * check->now.entries;
-        others[j] = 0.5 * (all[low + (y[j] <= all[low])] + all[high + (y[j] <= all[high])]);
-        if (j < runs)
-            middle += others[j] / n;
-    }
-    for (j = 0; j < runs; j++) {
-        x = others[j] - middle;
-        xx += x * x;
-        xy += x * y[j];
-        yy += y[j] * y[j];
-    }
-    x = others[runs] - middle;
-    most = perf_t_quantile_(0.99995, n - 1.0);
-    if (!(x * x < most * most * (1.0 + 1.0 / n) * xx / (n - 1.0)))
-        return -1.0;
-    yy -= xy * xy / xx;
-    *change -= xy / xx * x;
-    *times = 1.0 + 1.0 / n + x * x / xx;
-    if (!(yy > 0.0))
-        return 0.0;
-    return yy / (n - 2.0);
-}
-
-/* 0: the others moved too far to tell.  An entry much noisier than the others has its own noise
- * alone; else the prior variance, `common`, counts with its weight.                              */
-PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *y,
-                                  perf_beside_ *beside)
-{
-    double variance, times;
-
-    beside->change = y[check->used];
-    variance = perf_beside_regress_(check, y, &beside->change, &times);
-    if (variance < 0.0)
-        return 0;
-    beside->df = PERF_CAST_(double, check->used) - 2.0;
-    if (variance < 2.0 * check->common) {
-        variance = (beside->df * variance + check->weight * check->common) /
-                   (beside->df + check->weight);
-        beside->df += check->weight;
-    }
-    beside->sd = perf_sqrt_(variance * times);
-    beside->sd_now = beside->sd;
-    return 1;
-}
-
-/* The ranks, of `each` entries, at two thirds and at one half. */
-PERF_FN size_t perf_stray_rank_(const perf_checking_ *check, int half)
-{
-    return half ? (check->each + 1) / 2 : (2 * check->each + 1) / 3;
-}
-
-PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_beside_ *beside)
-{
-    const double size = beside->change < 0.0 ? -beside->change : beside->change;
-    const double n = PERF_CAST_(double, 2 * check->each);
-    const double two_thirds = 0.5 + PERF_CAST_(double, perf_stray_rank_(check, 0)) / n;
-    const double half = 0.5 + PERF_CAST_(double, perf_stray_rank_(check, 1)) / n;
+    double      *own = perf_gather_room_(check);
+    perf_beside_ beside;
     perf_straying_  stray;
+    size_t       i;
 
-    stray.noises = size / (beside->sd * perf_t_quantile_(two_thirds, beside->df));
-    stray.size = size / perf_normal_quantile_(half);
-    return stray;
-}
-
-/* The value at that rank among the others: this one's own is left out. */
-PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own)
-{
-    return own <= sorted[rank - 1] ? sorted[rank] : sorted[rank - 1];
-}
-
-/* The standard deviation for runs that are old: by how far the others strayed since.  0: that is
- * not known.                                                                                     */
-PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside)
-{
-    const double most_df = 0.5 * PERF_CAST_(double, check->each) - 0.5;
-    perf_straying_  stray = perf_strayed_(check, beside);
-
-    stray.noises = perf_stray_others_(check->noises, perf_stray_rank_(check, 0), stray.noises);
-    stray.size = perf_stray_others_(check->sizes, perf_stray_rank_(check, 1), stray.size);
-    if (most_df < beside->df)
-        beside->df = most_df;
-    if (stray.noises > 1.0)
-        beside->sd_now = stray.noises * beside->sd;
-    if (stray.size > beside->sd_now)
-        beside->sd_now = stray.size;
-    return beside->sd_now < PERF_INF_;
+    if (!own)
+        return;
+    perf_gather_moves_(check, own);
+    if (check->each < PERF_BASELINE_BESIDE_)
+        return;
+    perf_gather_prior_(check, own);
+    for (i = 0; i < check->each; i++) {
+        stray.noises = stray.size = PERF_INF_;
+        if (perf_beside_of_(check, own + i * (check->used + 1), &beside))
+            stray = perf_strayed_(check, &beside);
+        check->noises[i] = stray.noises;
+        check->sizes[i] = stray.size;
+    }
+    perf_sort_values_(check->noises, check->each);
+    perf_sort_values_(check->sizes, check->each);
 }
 
 /* Memory for what entries share: moved, noises, sizes, and a row an entry of its own moves. */
@@ -734,66 +1515,6 @@ PERF_COLD_FN_ void perf_gather_prior_(perf_checking_ *check, const double *own)
         check->weight = 2.0 / excess;
 }
 
-PERF_COLD_FN_ void perf_gather_(perf_checking_ *check)
-{
-    double      *own = perf_gather_room_(check);
-    perf_beside_ beside;
-    perf_straying_  stray;
-    size_t       i;
-
-    if (!own)
-        return;
-    perf_gather_moves_(check, own);
-    if (check->each < PERF_BASELINE_BESIDE_)
-        return;
-    perf_gather_prior_(check, own);
-    for (i = 0; i < check->each; i++) {
-        stray.noises = stray.size = PERF_INF_;
-        if (perf_beside_of_(check, own + i * (check->used + 1), &beside))
-            stray = perf_strayed_(check, &beside);
-        check->noises[i] = stray.noises;
-        check->sizes[i] = stray.size;
-    }
-    perf_sort_values_(check->noises, check->each);
-    perf_sort_values_(check->sizes, check->each);
-}
-
-/* ---- checking: one entry ---- */
-
-/* A new run against the saved ones: its change as a log, and how it is distributed. */
-typedef struct perf_spread_ {
-    double change, sd, df;
-    double sd_fresh;            /* if all runs had been made at one time                          */
-} perf_spread_;
-
-/* Student's prediction interval for one new run, y[k], against k saved ones, whose logs y are 0 on
- * average.  It covers the ratio if the runs are alike but for the change.  A random walk seen over
- * a span S has a sample variance of S/6; after a time `age` its distance from the mean has the
- * variance age + S/3.  `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for
- * ever, and noise of one second does not add up.                                                 */
-PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk)
-{
-    const double n = PERF_CAST_(double, k), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
-    double       variance = 0.0, walked;
-    perf_spread_ spread = {0.0, 0.0, 0.0, 0.0};
-    size_t       i;
-
-    for (i = 0; i < k; i++)
-        variance += y[i] * y[i] / (n - 1.0);
-    spread.change = y[k];
-    spread.df = n - 1.0;
-    spread.sd = spread.sd_fresh = perf_sqrt_(variance * (1.0 + 1.0 / n));
-    if (!(walk > 0.0))
-        return spread;
-    if (spread.df > 4.0)        /* a walk has 2.5, but 4 missed at most 4.3 % of 40,000 simulated */
-        spread.df = 4.0;
-    walked = variance * walk;
-    if (walked > 2.0 * variance + stray)
-        walked = 2.0 * variance + stray;
-    spread.sd = perf_sqrt_(walked);
-    return spread;
-}
-
 /* The same beside the other entries of the run, where those can tell; returns whether. */
 PERF_COLD_FN_ int perf_spread_beside_(const perf_checking_ *check, const double *y, double walk,
                                       perf_spread_ *spread)
@@ -811,738 +1532,249 @@ PERF_COLD_FN_ int perf_spread_beside_(const perf_checking_ *check, const double 
     return 1;
 }
 
-/* What is known of an entry before it is judged. */
-typedef struct perf_judged_ {
-    const double *y;            /* logs: k saved runs, 0 on average, and the new one              */
-    size_t        k;
-    double        tick;         /* how far they differ by the clock's step                        */
-    double        walk;         /* see perf_spread_alone_                                         */
-    int           beside;       /* 1: the other entries of the run may be asked                   */
-} perf_judged_;
-
-/* Says what withholds a verdict: runs too few, or too old. */
-PERF_COLD_FN_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
-                                       double gap, perf_verdict *verdict)
+/* 0: the others moved too far to tell.  An entry much noisier than the others has its own noise
+ * alone; else the prior variance, `common`, counts with its weight.                              */
+PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *y,
+                                  perf_beside_ *beside)
 {
-    const double n = PERF_CAST_(double, judged->k);
-    const double p = 0.5 + 0.5 * verdict->confidence;
+    double variance, times;
 
-    if (judged->k < PERF_BASELINE_RUNS_) {
-        verdict->decision = PERF_INCONCLUSIVE;
-        verdict->pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - judged->k);
-        verdict->reason = "fewer than 6 saved runs of this machine and build: add some";
-    } else if (verdict->decision == PERF_INCONCLUSIVE && judged->walk > 0.0 &&
-               gap > spread->sd_fresh * perf_t_quantile_(p, n - 1.0)) {
-        verdict->reason = "the saved runs are too old for the time they cover: add some from now "
-                          "on";
-    }
-}
-
-/* *p: two-sided, of no change beyond the threshold; 1: no claim. */
-PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged, double *p)
-{
-    const perf_compare_opts *opts = &check->opts;
-    const size_t  k = judged->k;
-    perf_verdict  verdict = perf_verdict_start_(opts);
-    perf_interval interval = {-PERF_INF_, 0.0, PERF_INF_};
-    perf_spread_  spread = {0.0, 0.0, 0.0, 0.0};
-    double        gap;
-
-    *p = 1.0;
-    interval.estimate = judged->y[k];
-    if (k > 1) {
-        spread = perf_spread_alone_(judged->y, k, judged->walk);
-        if (judged->beside && perf_spread_beside_(check, judged->y, judged->walk, &spread))
-            check->baseline->beside++;
-        interval.low = interval.high = interval.estimate = spread.change;
-        interval = perf_widen_(interval, spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence,
-                                                                     spread.df));
-    }
-    verdict.pairs = 1;
-    verdict.baseline_values = k;
-    verdict.candidate_values = 1;
-    interval = perf_widen_(interval, judged->tick);
-    perf_verdict_finish_(&verdict, interval, PERF_CAST_(double, k), opts);
-    if (verdict.decision == PERF_INCONCLUSIVE)
-        verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
-    if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
-        return verdict;
-    gap = interval.estimate - perf_log_(verdict.threshold);
-    if (gap < 0.0)
-        gap = -gap;
-    gap -= judged->tick + 1e-12;
-    perf_judge_reasons_(judged, &spread, gap, &verdict);
-    if (k < PERF_BASELINE_RUNS_ || !(gap > 0.0))
-        return verdict;
-    *p = 0.0;
-    if (spread.sd > 0.0)
-        *p = 2.0 * perf_t_cdf_(-gap / spread.sd, spread.df);
-    return verdict;
-}
-
-/* ---- checking: a change that came with a saved run ---- */
-
-#define PERF_CHANGE_RUNS_   10  /* fewer, this one included, say too little about what lasts      */
-#define PERF_CHANGE_BEFORE_ 5   /* runs on the older side of a cut                                */
-#define PERF_CHANGE_AFTER_  3   /* on the newer                                                   */
-#define PERF_CHANGE_ALIKE_  0.95        /* no more correlation than this is counted               */
-#define PERF_CHANGE_LEAST_  0.001       /* log: of runs that all take the same time               */
-#define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
-                                /* a history is looked at every night                             */
-
-/* How runs differ in order: a cut between two levels, or a line. */
-typedef struct perf_change_ {
-    size_t at;                  /* the first run of the new level; of a line 0                    */
-    double before;              /* the log that it departs from                                   */
-    double size;                /* the change up to this run, as a log                            */
-    double se, df;              /* its standard error, and degrees of freedom                     */
-    double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
-} perf_change_;
-
-/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes
- * some of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three
- * times that.                                                                                    */
-PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_t lag)
-{
-    double xx = 0.0, xy = 0.0, rho;
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        xx += residual[i] * residual[i];
-        if (i >= lag)
-            xy += residual[i] * residual[i - lag];
-    }
-    if (!(xx > PERF_CHANGE_LEAST_ * PERF_CHANGE_LEAST_ * PERF_CAST_(double, n)))
-        return 0.0;                             /* what is left of equal values is rounding       */
-    rho = xy / xx;
-    rho += 3.0 * (1.0 + 3.0 * rho) / PERF_CAST_(double, n);
-    if (rho < 0.0)
-        return 0.0;
-    return rho < PERF_CHANGE_ALIKE_ ? rho : PERF_CHANGE_ALIKE_;
-}
-
-/* Runs that resemble their neighbours count less: by this factor.  With a noise of each run beside
- * what lasts, the correlation begins lower than it goes on.                                      */
-PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
-{
-    const double one = perf_residuals_lag_(residual, n, 1);
-    double       lasts = one, next;
-
-    if (one * one * PERF_CAST_(double, n) > 9.0) {      /* three standard deviations              */
-        next = perf_residuals_lag_(residual, n, 2) / one;
-        if (next > lasts)
-            lasts = next;
-    }
-    if (lasts > PERF_CHANGE_ALIKE_)
-        lasts = PERF_CHANGE_ALIKE_;
-    return 1.0 + 2.0 * one / (1.0 - lasts);
-}
-
-/* Fills in what residuals say of a change whose standard error is `scale` times theirs if they are
- * independent.                                                                                   */
-PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
-                                      double scale)
-{
-    const double fewer = perf_residuals_fewer_(residual, n);
-    double       squares = 0.0, sd;
-    size_t       i;
-
-    for (i = 0; i < n; i++)
-        squares += residual[i] * residual[i];
-    change->df = PERF_CAST_(double, n) - 2.0;
-    sd = perf_sqrt_(squares / change->df);
-    if (sd < PERF_CHANGE_LEAST_)
-        sd = PERF_CHANGE_LEAST_;
-    change->se = sd * scale * perf_sqrt_(fewer);
-    change->df /= fewer;
-    if (change->df < 2.0)
-        change->df = 2.0;
-}
-
-/* The cut after which the runs differ most from those before: the largest sum of squares between
- * both sides.  0: there is none to be made.                                                      */
-PERF_COLD_FN_ size_t perf_cut_(const double *y, size_t n)
-{
-    double all = 0.0, sum = 0.0, most = 0.0, between;
-    size_t i, at = 0;
-
-    for (i = 0; i < n; i++)
-        all += y[i] / PERF_CAST_(double, n);
-    for (i = 0; i + PERF_CHANGE_AFTER_ <= n; i++) {
-        const double a = PERF_CAST_(double, i), b = PERF_CAST_(double, n - i);
-        between = 0.0;
-        if (i >= PERF_CHANGE_BEFORE_)
-            between = sum * sum * (1.0 / a + 1.0 / b);
-        if (between > most) {
-            most = between;
-            at = i;
-        }
-        sum += y[i] - all;
-    }
-    return at;
-}
-
-PERF_COLD_FN_ perf_change_ perf_change_cut_(const double *y, size_t n)
-{
-    perf_change_ change = {0, 0.0, 0.0, 0.0, 0.0, 1.0};
-    double       residual[PERF_READ_RUNS_ + 2], before = 0.0, after = 0.0, a, b;
-    size_t       i, at = perf_cut_(y, n);
-
-    if (!at)
-        return change;
-    a = PERF_CAST_(double, at);
-    b = PERF_CAST_(double, n - at);
-    for (i = 0; i < n; i++) {
-        if (i < at)
-            before += y[i] / a;
-        else
-            after += y[i] / b;
-    }
-    for (i = 0; i < n; i++)
-        residual[i] = y[i] - (i < at ? before : after);
-    change.at = at;
-    change.before = before;
-    change.size = after - before;
-    perf_change_error_(&change, residual, n, perf_sqrt_(1.0 / a + 1.0 / b));
-    return change;
-}
-
-/* The line of least squares; its change is that over all runs. */
-PERF_COLD_FN_ perf_change_ perf_change_line_(const double *y, size_t n)
-{
-    const double middle = 0.5 * (PERF_CAST_(double, n) - 1.0);
-    perf_change_ change = {0, 0.0, 0.0, 0.0, 0.0, 1.0};
-    double       residual[PERF_READ_RUNS_ + 2], mean = 0.0, xx = 0.0, xy = 0.0, x, slope;
-    size_t       i;
-
-    for (i = 0; i < n; i++) {
-        x = PERF_CAST_(double, i) - middle;
-        mean += y[i] / PERF_CAST_(double, n);
-        xx += x * x;
-        xy += x * y[i];
-    }
-    slope = xy / xx;
-    for (i = 0; i < n; i++)
-        residual[i] = y[i] - mean - slope * (PERF_CAST_(double, i) - middle);
-    change.before = mean - slope * middle;
-    change.size = 2.0 * slope * middle;
-    perf_change_error_(&change, residual, n, 2.0 * middle / perf_sqrt_(xx));
-    return change;
-}
-
-/* The p of a change beyond the threshold, a log; tries: places where it might have been. */
-PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
-                                      double tries)
-{
-    const double sign = threshold < 0.0 ? -1.0 : 1.0;
-    const double gap = sign * (change->size - threshold) - tick;
-
-    if (!(gap > 0.0) || !(change->se > 0.0))
-        return;
-    change->p = tries * perf_t_cdf_(-gap / change->se, change->df);
-    if (change->p > 1.0)
-        change->p = 1.0;
-}
-
-/* Where the saved runs and this one (the last of n logs) show a change for the worse by themselves.
- * Its p is 1 where they do not, and where this run is back at the old level.                     */
-PERF_COLD_FN_ perf_change_ perf_change_of_(const double *y, size_t n, double threshold, double tick)
-{
-    perf_change_ none = {0, 0.0, 0.0, 0.0, 0.0, 1.0}, cut, line;
-    double       back;
-
-    if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold < 0.0 || threshold > 0.0))
-        return none;
-    cut = perf_change_cut_(y, n);
-    line = perf_change_line_(y, n);
-    perf_change_judge_(&cut, threshold, tick, PERF_CAST_(double, n));
-    perf_change_judge_(&line, threshold, tick, 2.0);
-    if (line.p < cut.p)
-        cut = line;
-    back = (y[n - 1] - cut.before) / cut.size;
-    if (!(back > 0.5))
-        return none;
-    return cut;
-}
-
-/* The standard deviation of n logs that are 0 on average; 0: fewer than two. */
-PERF_FN double perf_logs_spread_(const double *y, size_t n)
-{
-    double squares = 0.0;
-    size_t i;
-
-    if (n < 2)
-        return 0.0;
-    for (i = 0; i < n; i++)
-        squares += y[i] * y[i];
-    return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
-}
-
-/* How far a random walk strays, by the time since the last of n runs that cover span_s: a factor on
- * their variance.  0: this run comes as soon as those did.                                       */
-PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
-{
-    if (span_s < PERF_BASELINE_LEAST_S_)
-        span_s = PERF_BASELINE_LEAST_S_;
-    if (n < 2 || !(age_s > 2.0 * span_s / PERF_CAST_(double, n - 1)))
-        return 0.0;
-    return 2.0 + 6.0 * age_s / span_s;
-}
-
-/* The first and the last of n times, which are sorted on the way.  Of eight and more, one at each
- * end that lies off by ten times what the others cover is left out: a clock had not been set.    */
-PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last)
-{
-    size_t low = 0, high = n - 1;
-    double most;
-
-    perf_sort_values_(time_s, n);
-    if (n >= PERF_ODD_SHARE_) {
-        most = PERF_BASELINE_LEAST_S_ + 10.0 * (time_s[high - 1] - time_s[1]);
-        low += time_s[1] - time_s[0] > most;
-        high -= time_s[high] - time_s[high - 1] > most;
-    }
-    *first = time_s[low];
-    *last = time_s[high];
-}
-
-/* A random walk's factor on the variance of the saved runs that have an entry; 0: no walk.  There
- * is none if the newest runs were REJECTed: waiting must not turn a change of the program into one
- * of the machine.                                                                                */
-PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_figures_ *found)
-{
-    double time_s[PERF_READ_RUNS_ + 2], first, last, span, age;
-    size_t i;
-
-    if (found->count < 2 || found->rejected >= 0)
-        return 0.0;
-    for (i = 0; i < found->count; i++)
-        time_s[i] = check->old.run[found->run[i]].time_s;
-    perf_times_cover_(time_s, found->count, &first, &last);
-    span = last - first;
-    age = check->now.run[0].time_s - last;
-    if (age < -span)                            /* before the first: a clock was set              */
-        age = -span - age;
-    return perf_walk_(age, span, found->count);
-}
-
-/* A new entry of the result; NULL: no memory, which the result then says. */
-PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
-                                                      const perf_read_entry_ *like)
-{
-    perf_baseline       *baseline = check->baseline;
-    perf_baseline_entry *entry;
-
-    if (!perf_more_(&baseline->entry, &check->entry_room, baseline->entries, sizeof *entry)) {
-        perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
-        return PERF_CAST_(perf_baseline_entry *, PERF_NULL_);
-    }
-    entry = &baseline->entry[baseline->entries++];
-    memset(entry, 0, sizeof *entry);
-    entry->name = like->name;
-    entry->kind = PERF_CAST_(perf_baseline_kind, like->kind);
-    entry->verdict = perf_verdict_start_(&check->opts);
-    entry->p = 1.0;
-    return entry;
-}
-
-/* An entry that no saved run of ours has. */
-PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_entry_ *like,
-                                        perf_baseline_entry *entry)
-{
-    if (perf_read_same_(&check->old, perf_read_find_(&check->old, like), like)) {
-        entry->verdict.reason = "saved by this run, another machine or another build only";
-        if (check->counter && check->used)
-            entry->verdict.reason = "the saved runs did not count it";
-        return;
-    }
-    entry->verdict.reason = "new: not in the baseline";
-    check->baseline->fresh++;
-}
-
-/* Notes that the change came with that saved run. */
-PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
-                                        perf_baseline_entry *entry)
-{
-    entry->since = check->old.run[run].id;
-    entry->since_label = check->old.run[run].label;
-    entry->since_number = perf_baseline_number_(check, run);
-}
-
-/* Turns the verdict into a REJECT where the saved runs show a change themselves.  Wrong outputs and
- * a REJECT of this run against all stay what they are; the first says more, the second counts.   */
-PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
-                                        const perf_figures_ *saved, perf_baseline_entry *entry)
-{
-    perf_verdict *verdict = &entry->verdict;
-    const double  level = 1.0 - check->opts.confidence;
-    perf_change_  change;
-    perf_interval interval;
-    int           run;
-
-    if (check->opts.rule.kind != PERF_RULE_NO_REGRESSION || (verdict->warnings & PERF_WARN_OUTPUTS))
-        return;
-    change = perf_change_of_(judged->y, judged->k + 1, perf_log_(verdict->threshold), judged->tick);
-    if (!(2.0 * change.p <= PERF_CHANGE_LEVEL_ * level))
-        return;
-    entry->creeps = change.at == 0;
-    entry->since = check->now.run[0].id;
-    entry->since_label = check->now.run[0].label;
-    entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old.runs) - 1) + 1;
-    run = saved->rejected;
-    if (change.at < judged->k)
-        run = saved->run[change.at];
-    if (run >= 0)
-        perf_baseline_began_(check, run, entry);
-    if (verdict->decision == PERF_REJECT && entry->p < 2.0 * change.p)
-        return;
-    interval.low = interval.high = interval.estimate = change.size;
-    interval = perf_widen_(interval, change.se * perf_t_quantile_(1.0 - 0.5 * level, change.df));
-    entry->before *= perf_exp_(change.before);
-    perf_verdict_finish_(verdict, perf_widen_(interval, judged->tick),
-                         PERF_CAST_(double, judged->k), &check->opts);
-    entry->p = 2.0 * change.p;
-}
-
-PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
-{
-    perf_baseline_entry *entry = perf_baseline_new_(check, like);
-    perf_figures_        saved, now;
-    perf_judged_         judged;
-
-    if (!entry)
-        return;
-    perf_figures_of_(check, &check->old, like, 1, &saved);
-    perf_figures_of_(check, &check->now, like, 0, &now);
-    if (!now.count) {
-        entry->verdict.reason = "too few values for this rule";
-        if (check->counter)
-            entry->verdict.reason = "this run did not count it";
-        return;
-    }
-    entry->now = now.value[0];
-    if (!saved.count) {
-        perf_baseline_fresh_(check, like, entry);
-        return;
-    }
-    perf_odd_figures_(check, like->name, &saved);
-    entry->runs = saved.count;
-    judged.k = saved.count;
-    judged.walk = perf_figures_walk_(check, &saved);
-    judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
-                                   perf_entry_step_(&check->old, saved.last),
-                                   perf_entry_step_(&check->now, now.last));
-    judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
-                    like->kind != PERF_BASELINE_AB;
-    saved.value[saved.count] = entry->now;
-    entry->before = perf_exp_(perf_center_(saved.value, saved.count));
-    judged.y = saved.value;
-    entry->spread = perf_logs_spread_(judged.y, judged.k);
-    entry->verdict = perf_judge_(check, &judged, &entry->p);
-    if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
-        perf_baseline_began_(check, saved.rejected, entry);
-    perf_baseline_since_(check, &judged, &saved, entry);
-}
-
-/* ---- checking: all entries ---- */
-
-/* Which saved runs count: of this machine and build, or any; never this run itself. */
-PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
-{
-    perf_baseline        *baseline = check->baseline;
-    const perf_read_run_ *me = check->now.run;
-    size_t                i;
-    perf_out_             out;
-
-    for (i = 0; check->now.runs && i < check->old.runs; i++) {
-        perf_read_run_ *run = &check->old.run[i];
-        const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
-        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
-        const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, me->id))
-            continue;                           /* added before it was checked                    */
-        if (any || (machine && build)) {
-            run->ours = run->usable = 1;
-            check->used++;
-            continue;
-        }
-        baseline->other_runs++;
-        out = perf_out_open_(baseline->other, sizeof baseline->other);
-        perf_put_(&out, machine ? run->compiler : run->machine);
-        perf_put_(&out, ", ");
-        perf_put_(&out, machine ? run->build : run->cpu);
-        if (!gpu) {
-            perf_put_(&out, ", ");
-            perf_put_(&out, run->gpu);
-        }
-    }
-    baseline->runs = check->old.runs;
-}
-
-/* What the runs that count cover, and how long ago that was; < 0: this run comes before them. */
-PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
-{
-    perf_baseline *baseline = check->baseline;
-    double         time_s[PERF_READ_RUNS_], first, last, now_s;
-    size_t         i, n = 0;
-
-    if (!check->used)
-        return;
-    now_s = check->now.run[0].time_s;
-    for (i = 0; i < check->old.runs; i++)
-        if (check->old.run[i].usable)
-            time_s[n++] = check->old.run[i].time_s;
-    perf_times_cover_(time_s, n, &first, &last);
-    baseline->span_s = last - first;
-    if (now_s < first)
-        baseline->age_s = now_s - first;
-    else if (now_s >= last)
-        baseline->age_s = now_s - last;
-}
-
-/* Counts the decisions of the entries, and makes that of all. */
-PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
-{
-    size_t i;
-
-    baseline->accepted = baseline->rejected = 0;
-    for (i = 0; i < baseline->entries; i++) {
-        baseline->accepted += baseline->entry[i].decision == PERF_ACCEPT;
-        baseline->rejected += baseline->entry[i].decision == PERF_REJECT;
-    }
-    baseline->decision = PERF_INCONCLUSIVE;
-    if (baseline->rejected)
-        baseline->decision = PERF_REJECT;
-    else if (baseline->entries && baseline->accepted == baseline->entries)
-        baseline->decision = PERF_ACCEPT;
-}
-
-/* The first of equal values in an ascending array that holds x. */
-PERF_FN size_t perf_sorted_place_(const double *sorted, size_t n, double x)
-{
-    size_t low = 0, high = n, mid;
-
-    while (low < high) {
-        mid = low + (high - low) / 2;
-        if (sorted[mid] < x)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* p-values of a family of n questions, adjusted (Holm 1979): running maxima of (n - i) p_(i), at
- * most 1; equal p share that of the first.  out may be p; what is no probability counts as 1.
- * PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM.                                     */
-PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
-{
-    double *sorted = PERF_CAST_(double *, PERF_NULL_), *adjusted, run = 0.0;
-    size_t  i;
-
-    if (!n)
-        return PERF_ENODATA;
-    if (!p || !out)
-        return PERF_EINVAL;
-    if (n <= SIZE_MAX / 32)
-        sorted = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *sorted));
-    if (!sorted)
-        return PERF_ENOMEM;
-    adjusted = sorted + n;
-    for (i = 0; i < n; i++) {
-        out[i] = p[i];
-        if (!(out[i] >= 0.0))
-            out[i] = 1.0;
-        sorted[i] = out[i];
-    }
-    perf_sort_values_(sorted, n);
-    for (i = 0; i < n; i++) {
-        run = perf_most_(perf_least_(sorted[i] * PERF_CAST_(double, n - i), 1.0), run);
-        adjusted[i] = run;
-    }
-    for (i = 0; i < n; i++)
-        out[i] = adjusted[perf_sorted_place_(sorted, n, out[i])];
-    PERF_FREE(sorted);
-    return PERF_OK;
-}
-
-/* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */
-PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules)
-{
-    double p = entry->p;
-
-    if (entry->verdict.decision == PERF_REJECT && rules > 1)
-        p *= rules;
-    return p < 1.0 ? p : 1.0;
-}
-
-/* Decisions within the family: Holm over those that make a claim at all. */
-PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
-{
-    double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
-    size_t  i, n = 0;
-
-    if (!p) {
-        perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
-        return;
-    }
-    for (i = 0; i < baseline->entries; i++)
-        if (baseline->entry[i].runs)
-            p[n++] = perf_baseline_p_(&baseline->entry[i], rules);
-    if (n && perf_adjust_holm_(p, n, p) != PERF_OK)
-        perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
-    for (i = n = 0; i < baseline->entries && baseline->status == PERF_OK; i++) {
-        perf_baseline_entry *entry = &baseline->entry[i];
-        int                  stands = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
-        if (entry->runs && p[n++] <= 1.0 - baseline->confidence)
-            stands = 1;
-        entry->decision = PERF_INCONCLUSIVE;
-        if (stands && entry->runs)
-            entry->decision = entry->verdict.decision;
-    }
-    perf_baseline_count_(baseline);
-    PERF_FREE(p);
-}
-
-/* The entries of this run, then those that it lacks. */
-PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
-{
-    perf_baseline *baseline = check->baseline;
-    size_t         i;
-
-    for (i = 0; i < check->now.entries && baseline->status == PERF_OK; i++) {
-        const perf_read_entry_ *like = &check->now.entry[i];
-        const size_t            at = perf_read_find_(&check->now, like);
-        if (like->kind && check->now.order[at] == like)         /* the first of its name          */
-            perf_baseline_one_(check, like);
-    }
-    for (i = 0; i < check->old.entries && baseline->status == PERF_OK; i++) {
-        const perf_read_entry_ *like = check->old.order[i];
-        perf_baseline_entry    *entry;
-        if (!perf_read_first_(&check->old, i) ||
-            perf_read_same_(&check->now, perf_read_find_(&check->now, like), like))
-            continue;
-        entry = perf_baseline_new_(check, like);
-        if (!entry)
-            break;
-        entry->missing = 1;
-        entry->verdict.reason = "missing: saved, but not measured now";
-        baseline->missing++;
-    }
-}
-
-/* Reads this run beside the file, puts both in order, and makes room for their values. */
-PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts)
-{
-    perf_read_ *old = &check->old, *now = &check->now;
-    size_t      room;
-
-    if (old->in.status != PERF_OK) {
-        perf_baseline_fail_(check->baseline, old->in.status, old->in.error_at);
-        return;
-    }
-    perf_read_now_(now, opts, check->counter);
-    if (now->in.status != PERF_OK) {
-        perf_baseline_fail_(check->baseline, now->in.status, 0);
-        return;
-    }
-    room = old->values;
-    if (room < now->values)
-        room = now->values;
-    check->pool = PERF_CAST_(double *, PERF_MALLOC((room + 1) * sizeof *check->pool));
-    if (!check->pool || !perf_read_sort_(old) || !perf_read_sort_(now))
-        perf_baseline_fail_(check->baseline, PERF_ENOMEM, 0);
-}
-
-/* The names of the entries stay with the result. */
-PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
-{
-    check->baseline->memory_[0] = check->old.in.decoded;
-    check->baseline->memory_[1] = check->now.in.decoded;
-    check->old.in.decoded = check->now.in.decoded = PERF_CAST_(char *, PERF_NULL_);
-    PERF_FREE(check->pool);
-    PERF_FREE(check->moved);
-    perf_read_free_(&check->old);
-    perf_read_free_(&check->now);
-}
-
-/* The rule of a check: no more than 5 % worse unless the caller says otherwise.  0: one that runs
- * cannot be held against.                                                                        */
-PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept)
-{
-    static const char *const counters[] = {"instructions", "cycles", "branches", "branch misses"};
-    perf_compare_opts        opts = *accept;
-    perf_rule               *rule = &opts.rule;
-
-    if (rule->kind == PERF_RULE_SPEEDUP && !(rule->amount > 0.0) && !perf_is_nan_(rule->amount))
-        *rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 5.0, rule->metric);
-    check->opts = perf_compare_opts_resolved_(&opts);
-    check->baseline->rule = check->opts.rule;
-    check->baseline->confidence = check->opts.confidence;
-    if (check->opts.rule.metric >= PERF_METRIC_INSTRUCTIONS &&
-        check->opts.rule.metric <= PERF_METRIC_BRANCH_MISSES)
-        check->counter = counters[check->opts.rule.metric - PERF_METRIC_INSTRUCTIONS];
-    else if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
+    beside->change = y[check->used];
+    variance = perf_beside_regress_(check, y, &beside->change, &times);
+    if (variance < 0.0)
         return 0;
-    return perf_verdict_start_(&check->opts).status == PERF_OK;
-}
-
-/* The check itself, of a file that has been read. */
-PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts)
-{
-    perf_checking_read_(check, &opts->now);
-    if (check->baseline->status == PERF_OK) {
-        perf_baseline_runs_(check, opts->any_machine);
-        perf_odd_runs_(check);
-        perf_baseline_span_(check);
-        if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
-            perf_gather_(check);
-        perf_checking_entries_(check);
-        perf_baseline_family_(check->baseline, check->opts.rules);
+    beside->df = PERF_CAST_(double, check->used) - 2.0;
+    if (variance < 2.0 * check->common) {
+        variance = (beside->df * variance + check->weight * check->common) /
+                   (beside->df + check->weight);
+        beside->df += check->weight;
     }
-    perf_checking_free_(check);
+    beside->sd = perf_sqrt_(variance * times);
+    beside->sd_now = beside->sd;
+    return 1;
 }
 
-/* opts NULL: defaults.  count_own: see perf_checking_. */
-PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
-                                              int count_own)
+/* A regression of the logs y, 0 on average, on how far the other entries of each run moved.  It
+ * takes their part out of the new run's (the last's) change.  *times: the variance of that over a
+ * single run's, which is returned.  -1: the others moved farther than they do alone (by chance 1 in
+ * 10,000).                                                                                       */
+PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const double *y,
+                                          double *change, double *times)
 {
-    const perf_baseline_opts none = PERF_ZERO;
-    perf_baseline            baseline = PERF_ZERO;
-    perf_checking_           check = PERF_ZERO;
+    const size_t runs = check->used, low = (check->each - 2) / 2, high = (check->each - 1) / 2;
+    const double n = PERF_CAST_(double, runs), rounding = 1e-12;
+    double       others[PERF_READ_RUNS_ + 1], middle = 0.0, x, most;
+    double       xx = rounding * n, xy = 0.0, yy = 0.0;
+    size_t       j;
 
-    if (!opts)
-        opts = &none;
-    check.baseline = &baseline;
-    check.count_own = count_own;
-    if (PERF_DISABLE) {
-        perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
-    } else if (!perf_checking_rule_(&check, &opts->accept)) {
-        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
-    } else {
-        perf_read_saved_(&check.old, path, check.counter);
-        perf_checking_run_(&check, opts);
+    for (j = 0; j <= runs; j++) {               /* the median of the others                       */
+        const double *all = check->moved + j * check->now.entries;
+        others[j] = 0.5 * (all[low + (y[j] <= all[low])] + all[high + (y[j] <= all[high])]);
+        if (j < runs)
+            middle += others[j] / n;
     }
-    return baseline;
+    for (j = 0; j < runs; j++) {
+        x = others[j] - middle;
+        xx += x * x;
+        xy += x * y[j];
+        yy += y[j] * y[j];
+    }
+    x = others[runs] - middle;
+    most = perf_t_quantile_(0.99995, n - 1.0);
+    if (!(x * x < most * most * (1.0 + 1.0 / n) * xx / (n - 1.0)))
+        return -1.0;
+    yy -= xy * xy / xx;
+    *change -= xy / xx * x;
+    *times = 1.0 + 1.0 / n + x * x / xx;
+    if (!(yy > 0.0))
+        return 0.0;
+    return yy / (n - 2.0);
 }
 
-PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+/* The standard deviation for runs that are old: by how far the others strayed since.  0: that is
+ * not known.                                                                                     */
+PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside)
 {
-    return perf_baseline_of_(path, opts, 0);
+    const double most_df = 0.5 * PERF_CAST_(double, check->each) - 0.5;
+    perf_straying_  stray = perf_strayed_(check, beside);
+
+    stray.noises = perf_stray_others_(check->noises, perf_stray_rank_(check, 0), stray.noises);
+    stray.size = perf_stray_others_(check->sizes, perf_stray_rank_(check, 1), stray.size);
+    if (most_df < beside->df)
+        beside->df = most_df;
+    if (stray.noises > 1.0)
+        beside->sd_now = stray.noises * beside->sd;
+    if (stray.size > beside->sd_now)
+        beside->sd_now = stray.size;
+    return beside->sd_now < PERF_INF_;
 }
 
-PERF_FN void perf_baseline_free(perf_baseline *b)
+/* The value at that rank among the others: this one's own is left out. */
+PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own)
 {
-    if (!b)
-        return;
-    PERF_FREE(b->entry);
-    PERF_FREE(b->odd);
-    PERF_FREE(b->memory_[0]);
-    PERF_FREE(b->memory_[1]);
-    memset(b, 0, sizeof *b);
+    return own <= sorted[rank - 1] ? sorted[rank] : sorted[rank - 1];
+}
+
+/* The ranks, of `each` entries, at two thirds and at one half. */
+PERF_FN size_t perf_stray_rank_(const perf_checking_ *check, int half)
+{
+    return half ? (check->each + 1) / 2 : (2 * check->each + 1) / 3;
+}
+
+PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_beside_ *beside)
+{
+    const double size = beside->change < 0.0 ? -beside->change : beside->change;
+    const double n = PERF_CAST_(double, 2 * check->each);
+    const double two_thirds = 0.5 + PERF_CAST_(double, perf_stray_rank_(check, 0)) / n;
+    const double half = 0.5 + PERF_CAST_(double, perf_stray_rank_(check, 1)) / n;
+    perf_straying_  stray;
+
+    stray.noises = size / (beside->sd * perf_t_quantile_(two_thirds, beside->df));
+    stray.size = size / perf_normal_quantile_(half);
+    return stray;
 }
 
 /* ---- the table ---- */
+
+PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
+{
+    perf_out_   out;
+    perf_status status = PERF_OK;
+
+    if (!file || !b)
+        return PERF_EINVAL;
+    out = perf_out_grows_();
+    perf_put_baseline_(&out, b);
+    if (out.failed)
+        status = PERF_ENOMEM;
+    else if (!perf_out_write_(file, out.p, out.len, 0))
+        status = PERF_EIO;
+    PERF_FREE(out.p);
+    return status;
+}
+
+PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
+{
+    const perf_baseline *b = PERF_CAST_(const perf_baseline *, with);
+    const size_t         open = b->entries - b->accepted - b->rejected;
+    size_t               i;
+
+    if (b->status != PERF_OK) {
+        perf_put_baseline_failure_(out, b);
+        return;
+    }
+    perf_put_baseline_head_(out, b);
+    if (b->entries)
+        perf_put_(out, "  name                             before        now  runs"
+                       "             change [interval]  verdict\n");
+    for (i = 0; i < b->entries; i++)
+        perf_put_baseline_row_(out, &b->entry[i]);
+    perf_put_baseline_undecided_(out, b);
+    perf_putf_(out, "%s: %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
+                    "missing)\n",
+               perf_decision_text(b->decision), PERF_CAST_(double, b->entries),
+               b->entries == 1 ? "entry" : "entries", PERF_CAST_(double, b->accepted),
+               PERF_CAST_(double, b->rejected), PERF_CAST_(double, open),
+               PERF_CAST_(double, b->fresh), PERF_CAST_(double, b->missing));
+}
+
+PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b)
+{
+    const char *why = perf_status_text(b->status);
+
+    if (b->status == PERF_ENODATA)
+        why = "no such file";
+    perf_put_(out, why);
+    if (b->error_at)
+        perf_putf_(out, " at byte %.0f", PERF_CAST_(double, b->error_at));
+    perf_put_char_(out, '\n');
+}
+
+/* "3 hours" between two texts; nothing at all for 0.  Only seconds can be 1: "1 second". */
+PERF_COLD_FN_ void perf_put_span_(perf_out_ *out, const char *before, double seconds,
+                                  const char *behind)
+{
+    static const struct {
+        double      below, unit;
+        const char *name;
+    } scale[] = {{1.5, 1, "second"}, {120, 1, "seconds"}, {7200, 60, "minutes"},
+                 {172800, 3600, "hours"}, {1e300, 86400, "days"}};
+    int i = seconds < 0.5;
+
+    if (!(seconds > 0.0))
+        return;
+    while (seconds >= scale[i].below)
+        i++;
+    perf_putf_(out, "%s%.0f %s%s", before, seconds / scale[i].unit, scale[i].name, behind);
+}
+
+/* What the verdicts rest on, above the rows. */
+PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *b)
+{
+    const size_t used = b->runs - b->other_runs;
+    size_t       i;
+
+    perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
+               used == 1 ? "" : "s");
+    perf_put_span_(out, " within ", b->span_s, "");
+    perf_put_span_(out, ", the last ", b->age_s, " ago");
+    perf_put_span_(out, ", the first ", -b->age_s, " later by the clock");
+    perf_put_(out, "; asked: ");
+    perf_put_rule_(out, &b->rule);
+    if (b->beside)
+        perf_put_(out, ", beside what the entries share");
+    perf_put_char_(out, '\n');
+    if (b->other_runs)
+        perf_putf_(out, "warning: %.0f run%s of another machine or build left out: %.200s\n",
+                   PERF_CAST_(double, b->other_runs), b->other_runs == 1 ? "" : "s", b->other);
+    for (i = 0; i < b->odds; i++)
+        perf_put_odd_(out, &b->odd[i], used);
+}
+
+/* "run 5 of 16 (2026-11-21T03:00:00, load 7.5, 1f3a9c) is 100 % off: left out" */
+PERF_COLD_FN_ void perf_put_odd_(perf_out_ *out, const perf_baseline_odd *odd, size_t runs)
+{
+    const double percent = 100.0 * (odd->ratio - 1.0);
+
+    if (odd->entry)
+        perf_putf_(out, "%.60s: ", odd->entry);
+    perf_putf_(out, "run %.0f of %.0f (", PERF_CAST_(double, odd->number),
+               PERF_CAST_(double, runs));
+    perf_put_date_(out, odd->time_s);
+    if (odd->load >= 0.0)
+        perf_putf_(out, ", load %.1f", odd->load);
+    if (*odd->label)
+        perf_putf_(out, ", %.60s", odd->label);
+    perf_putf_(out, ") is %.0f %% off: left out\n", percent < 0.0 ? -percent : percent);
+}
+
+PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_entry *entry)
+{
+    const perf_verdict *verdict = &entry->verdict;
+    char                text[96];
+    perf_out_           change = perf_out_open_(text, sizeof text);
+
+    perf_put_row_name_(out, entry->name);
+    perf_put_figure_(out, entry, entry->before);
+    perf_put_figure_(out, entry, entry->now);
+    perf_putf_(out, "%6.0f", PERF_CAST_(double, entry->runs));
+    if (!perf_is_nan_(verdict->ratio.estimate))
+        perf_put_interval_(&change, verdict, 0, 1);
+    perf_putf_(out, "%30s  %s", text, perf_decision_text(entry->decision));
+    if (entry->decision != verdict->decision)
+        perf_putf_(out, " (alone %s)", perf_decision_text(verdict->decision));
+    else if (entry->decision == PERF_INCONCLUSIVE && verdict->reason)
+        perf_putf_(out, ": %s", verdict->reason);
+    perf_put_since_(out, entry);
+    if (entry->again) {
+        perf_putf_(out, "; measured again %.0f times", PERF_CAST_(double, entry->again));
+        if (entry->withdrawn)
+            perf_put_(out, ": REJECT withdrawn");
+        else if (entry->decision == PERF_REJECT)
+            perf_put_(out, ": confirmed");
+    }
+    perf_put_char_(out, '\n');
+}
 
 #define PERF_BASELINE_NAME_ 28u         /* columns of a name in the table                         */
 #define PERF_NAME_COLUMNS_  4096u
@@ -1592,97 +1824,56 @@ PERF_COLD_FN_ void perf_put_since_(perf_out_ *out, const perf_baseline_entry *en
         perf_putf_(out, " (%.60s)", entry->since_label);
 }
 
-PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_entry *entry)
-{
-    const perf_verdict *verdict = &entry->verdict;
-    char                text[96];
-    perf_out_           change = perf_out_open_(text, sizeof text);
-
-    perf_put_row_name_(out, entry->name);
-    perf_put_figure_(out, entry, entry->before);
-    perf_put_figure_(out, entry, entry->now);
-    perf_putf_(out, "%6.0f", PERF_CAST_(double, entry->runs));
-    if (!perf_is_nan_(verdict->ratio.estimate))
-        perf_put_interval_(&change, verdict, 0, 1);
-    perf_putf_(out, "%30s  %s", text, perf_decision_text(entry->decision));
-    if (entry->decision != verdict->decision)
-        perf_putf_(out, " (alone %s)", perf_decision_text(verdict->decision));
-    else if (entry->decision == PERF_INCONCLUSIVE && verdict->reason)
-        perf_putf_(out, ": %s", verdict->reason);
-    perf_put_since_(out, entry);
-    if (entry->again) {
-        perf_putf_(out, "; measured again %.0f times", PERF_CAST_(double, entry->again));
-        if (entry->withdrawn)
-            perf_put_(out, ": REJECT withdrawn");
-        else if (entry->decision == PERF_REJECT)
-            perf_put_(out, ": confirmed");
-    }
-    perf_put_char_(out, '\n');
-}
-
-/* "3 hours" between two texts; nothing at all for 0.  Only seconds can be 1: "1 second". */
-PERF_COLD_FN_ void perf_put_span_(perf_out_ *out, const char *before, double seconds,
-                                  const char *behind)
-{
-    static const struct {
-        double      below, unit;
-        const char *name;
-    } scale[] = {{1.5, 1, "second"}, {120, 1, "seconds"}, {7200, 60, "minutes"},
-                 {172800, 3600, "hours"}, {1e300, 86400, "days"}};
-    int i = seconds < 0.5;
-
-    if (!(seconds > 0.0))
-        return;
-    while (seconds >= scale[i].below)
-        i++;
-    perf_putf_(out, "%s%.0f %s%s", before, seconds / scale[i].unit, scale[i].name, behind);
-}
-
-/* "run 5 of 16 (2026-11-21T03:00:00, load 7.5, 1f3a9c) is 100 % off: left out" */
-PERF_COLD_FN_ void perf_put_odd_(perf_out_ *out, const perf_baseline_odd *odd, size_t runs)
-{
-    const double percent = 100.0 * (odd->ratio - 1.0);
-
-    if (odd->entry)
-        perf_putf_(out, "%.60s: ", odd->entry);
-    perf_putf_(out, "run %.0f of %.0f (", PERF_CAST_(double, odd->number),
-               PERF_CAST_(double, runs));
-    perf_put_date_(out, odd->time_s);
-    if (odd->load >= 0.0)
-        perf_putf_(out, ", load %.1f", odd->load);
-    if (*odd->label)
-        perf_putf_(out, ", %.60s", odd->label);
-    perf_putf_(out, ") is %.0f %% off: left out\n", percent < 0.0 ? -percent : percent);
-}
-
-/* What the verdicts rest on, above the rows. */
-PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *b)
-{
-    const size_t used = b->runs - b->other_runs;
-    size_t       i;
-
-    perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
-               used == 1 ? "" : "s");
-    perf_put_span_(out, " within ", b->span_s, "");
-    perf_put_span_(out, ", the last ", b->age_s, " ago");
-    perf_put_span_(out, ", the first ", -b->age_s, " later by the clock");
-    perf_put_(out, "; asked: ");
-    perf_put_rule_(out, &b->rule);
-    if (b->beside)
-        perf_put_(out, ", beside what the entries share");
-    perf_put_char_(out, '\n');
-    if (b->other_runs)
-        perf_putf_(out, "warning: %.0f run%s of another machine or build left out: %.200s\n",
-                   PERF_CAST_(double, b->other_runs), b->other_runs == 1 ? "" : "s", b->other);
-    for (i = 0; i < b->odds; i++)
-        perf_put_odd_(out, &b->odd[i], used);
-}
-
 /* ---- what a baseline can find, and what would make it decide ---- */
 
 #define PERF_OUTLOOK_DAY_   86400.0
 #define PERF_OUTLOOK_POWER_ 0.9         /* what is said to be found is found so often             */
 #define PERF_OUTLOOK_LINES_ 8u          /* of entries that are open                               */
+
+/* What would make the check decide the entries that are open, below the rows. */
+PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b)
+{
+    size_t i, open = 0;
+
+    for (i = 0; i < b->entries; i++) {
+        const perf_baseline_entry *entry = &b->entry[i];
+        if (entry->decision != PERF_INCONCLUSIVE || !entry->runs || entry->missing ||
+            (entry->verdict.warnings & PERF_WARN_OUTPUTS))
+            continue;
+        if (open++ < PERF_OUTLOOK_LINES_)
+            perf_put_undecided_(out, b, entry);
+    }
+    if (open > PERF_OUTLOOK_LINES_)
+        perf_putf_(out, "  and %.0f more that are open\n",
+                   PERF_CAST_(double, open - PERF_OUTLOOK_LINES_));
+}
+
+/* "to decide parse: 12 more saved runs, 3 hours apart, or ask for no more than 9 % worse" */
+PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
+                                       const perf_baseline_entry *entry)
+{
+    const size_t more = perf_open_runs_(b, entry);
+    const double percent = perf_open_percent_(b, entry);
+    const int    ask = entry->runs >= PERF_BASELINE_RUNS_ && percent < 1000.0 &&
+                    b->rule.kind == PERF_RULE_NO_REGRESSION && percent > b->rule.amount;
+    double       apart = 0.0;
+
+    if (!more && !ask)
+        return;
+    if (entry->runs > 1)
+        apart = b->span_s / PERF_CAST_(double, entry->runs - 1);
+    if (b->age_s > apart)
+        apart = b->age_s;
+    perf_putf_(out, "  to decide %.60s: ", entry->name);
+    if (more)
+        perf_putf_(out, "%.0f more saved run%s", PERF_CAST_(double, more), more == 1 ? "" : "s");
+    if (more > 1 && apart >= 1.0)
+        perf_put_span_(out, ", ", apart, " apart");
+    if (ask)
+        perf_putf_(out, "%sask for no more than %.0f %% worse", more ? ", or " : "",
+                   1.0 + PERF_CAST_(double, PERF_CAST_(int, percent)));
+    perf_put_char_(out, '\n');
+}
 
 /* The standard deviation of a new run's change, as a log, and its degrees of freedom. */
 PERF_FN double perf_outlook_sd_(double spread, size_t runs, double walk, double *df)
@@ -1698,6 +1889,61 @@ PERF_FN double perf_outlook_sd_(double spread, size_t runs, double walk, double 
     if (walked > 2.0 * variance + stray)
         walked = 2.0 * variance + stray;
     return perf_sqrt_(walked);
+}
+
+/* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
+PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry)
+{
+    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    const double walk = perf_walk_(b->age_s, b->span_s, entry->runs);
+    double       gap = perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold), df, sd;
+    size_t       runs = entry->runs + 1;
+
+    if (gap < 0.0)
+        gap = -gap;
+    if (entry->runs < PERF_BASELINE_RUNS_)
+        return PERF_BASELINE_RUNS_ - entry->runs;
+    if (walk > 0.0)                     /* the new ones have to come as late as this run does     */
+        runs = 2 * entry->runs - 1;
+    for (; runs <= PERF_READ_RUNS_; runs++) {
+        sd = perf_outlook_sd_(entry->spread, runs, 0.0, &df);
+        if (gap > sd * perf_t_quantile_(p, df))
+            return runs - entry->runs;
+    }
+    return 0;
+}
+
+/* Up to how many percent the rule would have to allow for an ACCEPT. */
+PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry)
+{
+    const perf_interval *ratio = &entry->verdict.ratio;
+    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    double       df, most;
+
+    (void)perf_outlook_sd_(entry->spread, entry->runs,
+                           perf_walk_(b->age_s, b->span_s, entry->runs), &df);
+    most = perf_log_(ratio->high / ratio->estimate) * perf_t_quantile_(p, df) /
+           perf_t_quantile_(0.5 + 0.5 * b->confidence, df);
+    return 100.0 * ratio->estimate * perf_exp_(most) - 100.0;
+}
+
+/* Says what the file is good for as a baseline; nothing where it cannot be read. */
+PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const perf_rule *rule)
+{
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      b;
+    perf_out_          out;
+
+    opts.accept.rule = *rule;
+    b = perf_baseline_of_(path, &opts, 1);
+    if (b.status == PERF_OK) {
+        out = perf_out_grows_();
+        perf_put_outlook_(&out, &b);
+        if (!out.failed)
+            (void)fprintf(file, "%s: %s", path, out.p);
+        PERF_FREE(out.p);
+    }
+    perf_baseline_free(&b);
 }
 
 /* The spread of the entry in the middle; 0: none has one. */
@@ -1757,160 +2003,6 @@ PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
     if (fresh < PERF_OUTLOOK_DAY_)
         perf_put_(out, "; add one a day");
     perf_put_char_(out, '\n');
-}
-
-/* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
-PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry)
-{
-    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
-    const double walk = perf_walk_(b->age_s, b->span_s, entry->runs);
-    double       gap = perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold), df, sd;
-    size_t       runs = entry->runs + 1;
-
-    if (gap < 0.0)
-        gap = -gap;
-    if (entry->runs < PERF_BASELINE_RUNS_)
-        return PERF_BASELINE_RUNS_ - entry->runs;
-    if (walk > 0.0)                     /* the new ones have to come as late as this run does     */
-        runs = 2 * entry->runs - 1;
-    for (; runs <= PERF_READ_RUNS_; runs++) {
-        sd = perf_outlook_sd_(entry->spread, runs, 0.0, &df);
-        if (gap > sd * perf_t_quantile_(p, df))
-            return runs - entry->runs;
-    }
-    return 0;
-}
-
-/* Up to how many percent the rule would have to allow for an ACCEPT. */
-PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry)
-{
-    const perf_interval *ratio = &entry->verdict.ratio;
-    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
-    double       df, most;
-
-    (void)perf_outlook_sd_(entry->spread, entry->runs,
-                           perf_walk_(b->age_s, b->span_s, entry->runs), &df);
-    most = perf_log_(ratio->high / ratio->estimate) * perf_t_quantile_(p, df) /
-           perf_t_quantile_(0.5 + 0.5 * b->confidence, df);
-    return 100.0 * ratio->estimate * perf_exp_(most) - 100.0;
-}
-
-/* "to decide parse: 12 more saved runs, 3 hours apart, or ask for no more than 9 % worse" */
-PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
-                                       const perf_baseline_entry *entry)
-{
-    const size_t more = perf_open_runs_(b, entry);
-    const double percent = perf_open_percent_(b, entry);
-    const int    ask = entry->runs >= PERF_BASELINE_RUNS_ && percent < 1000.0 &&
-                    b->rule.kind == PERF_RULE_NO_REGRESSION && percent > b->rule.amount;
-    double       apart = 0.0;
-
-    if (!more && !ask)
-        return;
-    if (entry->runs > 1)
-        apart = b->span_s / PERF_CAST_(double, entry->runs - 1);
-    if (b->age_s > apart)
-        apart = b->age_s;
-    perf_putf_(out, "  to decide %.60s: ", entry->name);
-    if (more)
-        perf_putf_(out, "%.0f more saved run%s", PERF_CAST_(double, more), more == 1 ? "" : "s");
-    if (more > 1 && apart >= 1.0)
-        perf_put_span_(out, ", ", apart, " apart");
-    if (ask)
-        perf_putf_(out, "%sask for no more than %.0f %% worse", more ? ", or " : "",
-                   1.0 + PERF_CAST_(double, PERF_CAST_(int, percent)));
-    perf_put_char_(out, '\n');
-}
-
-/* What would make the check decide the entries that are open, below the rows. */
-PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b)
-{
-    size_t i, open = 0;
-
-    for (i = 0; i < b->entries; i++) {
-        const perf_baseline_entry *entry = &b->entry[i];
-        if (entry->decision != PERF_INCONCLUSIVE || !entry->runs || entry->missing ||
-            (entry->verdict.warnings & PERF_WARN_OUTPUTS))
-            continue;
-        if (open++ < PERF_OUTLOOK_LINES_)
-            perf_put_undecided_(out, b, entry);
-    }
-    if (open > PERF_OUTLOOK_LINES_)
-        perf_putf_(out, "  and %.0f more that are open\n",
-                   PERF_CAST_(double, open - PERF_OUTLOOK_LINES_));
-}
-
-PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b)
-{
-    const char *why = perf_status_text(b->status);
-
-    if (b->status == PERF_ENODATA)
-        why = "no such file";
-    perf_put_(out, why);
-    if (b->error_at)
-        perf_putf_(out, " at byte %.0f", PERF_CAST_(double, b->error_at));
-    perf_put_char_(out, '\n');
-}
-
-PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
-{
-    const perf_baseline *b = PERF_CAST_(const perf_baseline *, with);
-    const size_t         open = b->entries - b->accepted - b->rejected;
-    size_t               i;
-
-    if (b->status != PERF_OK) {
-        perf_put_baseline_failure_(out, b);
-        return;
-    }
-    perf_put_baseline_head_(out, b);
-    if (b->entries)
-        perf_put_(out, "  name                             before        now  runs"
-                       "             change [interval]  verdict\n");
-    for (i = 0; i < b->entries; i++)
-        perf_put_baseline_row_(out, &b->entry[i]);
-    perf_put_baseline_undecided_(out, b);
-    perf_putf_(out, "%s: %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
-                    "missing)\n",
-               perf_decision_text(b->decision), PERF_CAST_(double, b->entries),
-               b->entries == 1 ? "entry" : "entries", PERF_CAST_(double, b->accepted),
-               PERF_CAST_(double, b->rejected), PERF_CAST_(double, open),
-               PERF_CAST_(double, b->fresh), PERF_CAST_(double, b->missing));
-}
-
-PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
-{
-    perf_out_   out;
-    perf_status status = PERF_OK;
-
-    if (!file || !b)
-        return PERF_EINVAL;
-    out = perf_out_grows_();
-    perf_put_baseline_(&out, b);
-    if (out.failed)
-        status = PERF_ENOMEM;
-    else if (!perf_out_write_(file, out.p, out.len, 0))
-        status = PERF_EIO;
-    PERF_FREE(out.p);
-    return status;
-}
-
-/* Says what the file is good for as a baseline; nothing where it cannot be read. */
-PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const perf_rule *rule)
-{
-    perf_baseline_opts opts = PERF_ZERO;
-    perf_baseline      b;
-    perf_out_          out;
-
-    opts.accept.rule = *rule;
-    b = perf_baseline_of_(path, &opts, 1);
-    if (b.status == PERF_OK) {
-        out = perf_out_grows_();
-        perf_put_outlook_(&out, &b);
-        if (!out.failed)
-            (void)fprintf(file, "%s: %s", path, out.p);
-        PERF_FREE(out.p);
-    }
-    perf_baseline_free(&b);
 }
 
 PERF_END_DECLS
