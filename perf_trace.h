@@ -995,7 +995,8 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* A process that another one has started, whose own stream this is, leaves the path to that one. */
+/* PATH is of the process that has started this one, if any has with the same PATH: then this one
+ * streams to PATH.PID.                                                                           */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
