@@ -13,6 +13,7 @@ static inline uint64_t host_clock(void);
 #include "check.h"
 #include "numbers.h"
 #include "inside.h"
+#include <unistd.h>
 
 
 /* The host's clock: the machine's, less what it went back. */
@@ -1106,7 +1107,7 @@ static int name_now(char *name, int cap, int device)
 static void test_another_device(void)
 {
     static const char *const device[] = {"device A", "device \"B\"", NULL};
-    const char             *file = "another_device.json";
+    char                    file[64];          /* of this process alone: two builds of this test run at once */
     perf_results_opts       opts = PERF_ZERO;
     perf_baseline_opts      check = PERF_ZERO;
     perf_gpu_bench_opts     o = plain(PERF_GPU_HOT);
@@ -1116,6 +1117,7 @@ static void test_another_device(void)
     int                     i;
 
     table.device_name = name_now;
+    snprintf(file, sizeof file, "another-device-%ld.json", (long)getpid());
     (void)remove(file);
     for (i = 0; i < 9; i++) {
         device_now = device[i < 6 ? 0 : i - 6];

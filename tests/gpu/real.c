@@ -325,9 +325,10 @@ static void own_streams(void)
     (void)perf_gpu_collect_sync();
     CHECK(perf_trace_save("/dev/null") == PERF_OK, "trace");
     {
-        const char *name = "gpu-real-trace.json";
-        FILE       *f;
-        size_t      n = 0;
+        char   name[64];                    /* of this process alone: builds of this test run at once */
+        FILE  *f;
+        size_t n = 0;
+        snprintf(name, sizeof name, "gpu-real-trace-%ld.json", (long)getpid());
         CHECK(perf_trace_save(name) == PERF_OK, "trace");
         f = fopen(name, "r");
         n = f ? fread(text, 1, sizeof text - 1, f) : 0;

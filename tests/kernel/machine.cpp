@@ -2,6 +2,7 @@
  * host makes of it.  machine [TRACE.json]: also writes a trace for trace.py to read.               */
 #include "machine.h"
 #include "../check.h"
+#include <unistd.h>
 
 static perf_kernel_event event[4096];
 static perf_kernel_info  info;
@@ -366,13 +367,14 @@ static double on_chips(uint32_t xcds, int together)
         CHECK(event[i].cycles == 30000, "%d cycles", static_cast<int>(event[i].cycles));
     }
     if (xcds == 8) {
-        char  text[65536];
-        CHECK(perf_kernel_trace_save("xcds.json", x.image, x.bytes, NULL, 0, 0) == PERF_OK, "saved");
-        FILE *f = fopen("xcds.json", "r");
+        char  text[65536], file[64];
+        snprintf(file, sizeof file, "xcds-%ld.json", static_cast<long>(getpid())); // builds of this test run at once
+        CHECK(perf_kernel_trace_save(file, x.image, x.bytes, NULL, 0, 0) == PERF_OK, "saved");
+        FILE *f = fopen(file, "r");
         text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
         if (f)
             fclose(f);
-        remove("xcds.json");
+        remove(file);
         CHECK(strstr(text, "\"XCD 0 CU 1\"") && strstr(text, "\"XCD 7 CU 0\"") &&
               !strstr(text, "\"SM "), "units have the name of their chip");
     }
