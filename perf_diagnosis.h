@@ -297,8 +297,12 @@ PERF_COLD_FN_ void perf_look_shares_(perf_look_ *k, perf_diagnosis *d)
 /* What a device did, of the unit's time: busy, busy with copies, and without anything to do. */
 PERF_COLD_FN_ void perf_look_device_shares_(perf_diagnosis *d, const perf_evidence_ *e)
 {
-    const double busy = e->busy < 1 ? e->busy : 1, copies = e->copies > 0 ? e->copies : 0;
+    double busy = 1, copies = 0;
 
+    if (e->busy < 1)
+        busy = e->busy;
+    if (e->copies > 0)
+        copies = e->copies;
     if (busy < 0)
         return;
     d->share[PERF_BY_DEVICE] = busy * (1 - copies);

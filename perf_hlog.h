@@ -73,8 +73,8 @@ typedef struct perf_hlog_reader {
  * PERF_OK       all of the line was added
  * PERF_ENODATA  end of the log
  * PERF_EFORMAT  malformed or truncated line, see error_at; nothing of it was added
- * PERF_EINVAL   the line is coarser than `into` (fewer digits than its bits), or `into` has a unit
- *               other than 1 and other than iv->ratio; nothing added
+ * PERF_EINVAL   the line is coarser than `into` (fewer digits than its bits), or `into` was made
+ *               with a unit (not 0) that is not iv->ratio; nothing added
  * PERF_ERANGE   a counter or the count of `into` would overflow; nothing added
  * After an error the next call goes on with the next line.  Uses about 46 KB of stack.           */
 PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);

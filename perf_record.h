@@ -1927,7 +1927,10 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
         e[parts].what = PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, perf_depth_(t)) << 56;
         perf_event_write_(t, e, parts + 1);
     }
-    perf_sink_mark_(t, c, value ? 2 : 0, value ? *value : 0.0);
+    if (value)
+        perf_sink_mark_(t, c, 2, *value);
+    else
+        perf_sink_mark_(t, c, 0, 0.0);
 }
 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)

@@ -184,7 +184,7 @@ typedef struct perf_judged_ {
     const double *y;            /* logs: k saved runs, 0 on average, and the new one              */
     size_t        k;
     double        tick;         /* how far they differ by the clock's step                        */
-    double        walk;         /* see perf_spread_alone_                                         */
+    double        walk;         /* see perf_new_run_sd_                                           */
     int           beside;       /* 1: the other entries of the run may be asked                   */
 } perf_judged_;
 
@@ -249,6 +249,7 @@ PERF_FN double perf_logs_spread_(const double *y, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged,
                                          double *p);
 PERF_COLD_DECL_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk);
+PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, double *df);
 PERF_COLD_DECL_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
                                          double gap, perf_verdict *verdict);
 PERF_COLD_DECL_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
@@ -882,31 +883,40 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 }
 
 /* Student's prediction interval for one new run, y[k], against k saved ones, whose logs y are 0 on
- * average.  It covers the ratio if the runs are alike but for the change.  A random walk seen over
- * a span S has a sample variance of S/6; after a time `age` its distance from the mean has the
- * variance age + S/3.  `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for
- * ever, and noise of one second does not add up.                                                 */
+ * average.  It covers the ratio if the runs are alike but for the change.  `walk`: see
+ * perf_new_run_sd_.                                                                              */
 PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk)
 {
-    const double n = PERF_CAST_(double, k), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
-    double       variance = 0.0, walked;
+    double       variance = 0.0;
     perf_spread_ spread = {0.0, 0.0, 0.0, 0.0};
     size_t       i;
 
     for (i = 0; i < k; i++)
-        variance += y[i] * y[i] / (n - 1.0);
+        variance += y[i] * y[i] / (PERF_CAST_(double, k) - 1.0);
     spread.change = y[k];
-    spread.df = n - 1.0;
-    spread.sd = spread.sd_fresh = perf_sqrt_(variance * (1.0 + 1.0 / n));
+    spread.sd_fresh = perf_new_run_sd_(variance, k, 0.0, &spread.df);
+    spread.sd = perf_new_run_sd_(variance, k, walk, &spread.df);
+    return spread;
+}
+
+/* The standard deviation of the change of a new run, as a log, and its degrees of freedom; variance
+ * is that of the logs of `runs` saved ones.  `walk`: 0 if they are fresh.  Else machines drift like
+ * a random walk: seen over a span S it has a sample variance of S/6, and after a time `age` its
+ * distance from the mean has the variance age + S/3; `walk` is their quotient.  It ends at 10 %: no
+ * machine walks for ever, and noise of one second does not add up.                               */
+PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, double *df)
+{
+    const double n = PERF_CAST_(double, runs), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
+    double       walked = variance * walk;
+
+    *df = n - 1.0;
     if (!(walk > 0.0))
-        return spread;
-    if (spread.df > 4.0)        /* a walk has 2.5, but 4 missed at most 4.3 % of 40,000 simulated */
-        spread.df = 4.0;
-    walked = variance * walk;
+        return perf_sqrt_(variance * (1.0 + 1.0 / n));
+    if (*df > 4.0)              /* a walk has 2.5, but 4 missed at most 4.3 % of 40,000 simulated */
+        *df = 4.0;
     if (walked > 2.0 * variance + stray)
         walked = 2.0 * variance + stray;
-    spread.sd = perf_sqrt_(walked);
-    return spread;
+    return perf_sqrt_(walked);
 }
 
 /* Says what withholds a verdict: runs too few, or too old. */
@@ -1875,22 +1885,6 @@ PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
     perf_put_char_(out, '\n');
 }
 
-/* The standard deviation of a new run's change, as a log, and its degrees of freedom. */
-PERF_FN double perf_outlook_sd_(double spread, size_t runs, double walk, double *df)
-{
-    const double n = PERF_CAST_(double, runs), stray = PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
-    double       variance = spread * spread, walked = variance * walk;
-
-    *df = n - 1.0;
-    if (!(walk > 0.0))
-        return spread * perf_sqrt_(1.0 + 1.0 / n);
-    if (*df > 4.0)
-        *df = 4.0;
-    if (walked > 2.0 * variance + stray)
-        walked = 2.0 * variance + stray;
-    return perf_sqrt_(walked);
-}
-
 /* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
 PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry)
 {
@@ -1906,7 +1900,7 @@ PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline
     if (walk > 0.0)                     /* the new ones have to come as late as this run does     */
         runs = 2 * entry->runs - 1;
     for (; runs <= PERF_READ_RUNS_; runs++) {
-        sd = perf_outlook_sd_(entry->spread, runs, 0.0, &df);
+        sd = perf_new_run_sd_(entry->spread * entry->spread, runs, 0.0, &df);
         if (gap > sd * perf_t_quantile_(p, df))
             return runs - entry->runs;
     }
@@ -1920,7 +1914,7 @@ PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_basel
     const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
     double       df, most;
 
-    (void)perf_outlook_sd_(entry->spread, entry->runs,
+    (void)perf_new_run_sd_(entry->spread * entry->spread, entry->runs,
                            perf_walk_(b->age_s, b->span_s, entry->runs), &df);
     most = perf_log_(ratio->high / ratio->estimate) * perf_t_quantile_(p, df) /
            perf_t_quantile_(0.5 + 0.5 * b->confidence, df);
@@ -1968,7 +1962,7 @@ PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *b, double spread, 
     const double p = 0.5 + 0.5 * b->confidence;
     double       df, sd;
 
-    sd = perf_outlook_sd_(spread, runs, perf_walk_(age_s, b->span_s, runs), &df);
+    sd = perf_new_run_sd_(spread * spread, runs, perf_walk_(age_s, b->span_s, runs), &df);
     sd *= perf_t_quantile_(p, df) + perf_t_quantile_(PERF_OUTLOOK_POWER_, df);
     return (1.0 + b->rule.amount / 100.0) * 100.0 * perf_exp_(sd) - 100.0;
 }
