@@ -104,11 +104,19 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
 #define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* 1e11, three years: a driver's mistake */
 
-#define PERF_GPU_LONG_ (1 << 30)
+#define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
 #define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
 #define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)        /* perf_gpu_slot_.key */
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
+
+/* The driver's code without PERF_GPU_LONG_.  A negative one has that bit by itself. */
+PERF_FN int perf_gpu_code_(int code)
+{
+    if (code < 0)
+        return code;
+    return code & ~PERF_GPU_LONG_;
+}
 
 /* One fetched scope. */
 typedef struct perf_gpu_done_ {
@@ -454,7 +462,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *s)
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
     perf_site_             *site = s->site;
     void                   *stream = s->stream;
-    const int               code = s->code[0] & ~PERF_GPU_LONG_;
+    const int               code = perf_gpu_code_(s->code[0]);
 
     if (!b || (code != 201 && code != 400 && code != 709))
         return s;
@@ -962,13 +970,13 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
     perf_gpu_state_ *g = s->ring->state;
     perf_registry_  *r = perf_registry_get_();
-    int              code = s->code[0] & ~PERF_GPU_LONG_;
+    int              code = perf_gpu_code_(s->code[0]);
 
     perf_gpu_range_close_(r, s);
     if (!code)
         code = s->code[1];
     if (!code && !s->capture)
-        code = bad ^ s->code[0];
+        code = perf_gpu_code_(bad);
     if (PERF_GET_(&s->ring->line->dead) || s->ring->generation != PERF_GET_(&g->generation)) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(s);
@@ -1056,7 +1064,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_state_        *g = p->slot.ring->state;
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
-    int                     code = p->slot.code[0] & ~PERF_GPU_LONG_;
+    int                     code = perf_gpu_code_(p->slot.code[0]);
 
     if (!b || p->slot.ring->generation != PERF_GET_(&g->generation) ||
         !perf_gpu_lives_(g, b, p->slot.ring->line))

@@ -340,6 +340,36 @@ static void hip_errors(int newer)
     CHECK(perf_gpu_stats_of(NULL).failed == 1, "%g failed", (double)perf_gpu_stats_of(NULL).failed);
 }
 
+/* The short way of a begin: a scope while the program has an unread error is dropped before HIP 7.0, no failure. */
+static void hip_refused(int newer)
+{
+    const double   dropped = newer ? 0 : 10;
+    perf_gpu_stats a;
+    void          *stream;
+    int            round, i, code;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    stream = fake_stream(0);
+    for (round = 0; round < 10; round++) {
+        for (i = 0; i < 2 * PERF_GPU_SLOTS; i++) {      /* all slots have been used on this stream */
+            step(stream);
+            fake_host(4000);
+        }
+        (void)fake_launch_fails(98);
+        {
+            PERF_GPU_SCOPE("refused", stream);
+        }
+        code = last_error();
+        CHECK(code == 98, "%d: the program reads %d", round, code);
+    }
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    a = perf_gpu_stats_of(NULL);
+    CHECK((double)a.dropped == dropped && !a.failed, "%g dropped, %g failed: %s", (double)a.dropped, (double)a.failed,
+          perf_gpu_error_text());
+}
+
 /* The scopes of a stream that is being captured are waited for later: the capture is whole. */
 static void hip_capture(void)
 {
@@ -490,6 +520,8 @@ int main(int argc, char **argv)
         hip_lost();
     if (!strcmp(mode, "hip-errors"))
         hip_errors(!strcmp(what, "newer"));
+    if (!strcmp(mode, "hip-refused"))
+        hip_refused(!strcmp(what, "newer"));
     if (!strcmp(mode, "hip-capture"))
         hip_capture();
     if (!strcmp(mode, "hip-short"))
