@@ -18,37 +18,40 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_HIP                /* 1: a file compiled by no GPU compiler looks for AMD's library */
-#define PERF_HIP 0              /* (39 ms to load, so never unasked) instead of NVIDIA's */
+/* 1: a file that no GPU compiler compiles looks for AMD's library instead of NVIDIA's.  It takes
+ * 39 ms to load, so never unasked. */
+#ifndef PERF_HIP
+#define PERF_HIP 0
 #endif
 
 PERF_BEGIN_DECLS
 
 /* >>table -------------------------------------------------------------------------------------
- * All that this library asks of a GPU goes through one table.  Three fillings: the CUDA driver
- * found at run time (in .cu files too: the runtime's streams are the driver's), HIP, and whatever
- * you install: tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those
- * of the CUDA driver API, so that its functions are the table: 0 is success, 600 not ready, 400 bad
- * handle, 4 shut down, 2 out of memory, 900 .. 907 stream capture; HIP uses the same numbers.
+ * All that this library asks of a GPU goes through one table.  It is filled from the CUDA driver
+ * (in .cu files too: the runtime's streams are the driver's), from HIP, or by you (perf_gpu_use):
+ * tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those of the CUDA
+ * driver API, whose functions fill it as they are: 0 is success, 600 not ready, 400 bad handle, 4
+ * shut down, 2 out of memory, 900 .. 907 stream capture; HIP uses the same numbers.
  * Streams, events, contexts and graphs are `void *`; device addresses uint64_t.
  *
  * The contract for those who fill a table:
- *  - Fields may be NULL but for the first nine.  NULL means "not there": callers do without.
+ *  - All functions but the first nine may be NULL: callers do without.
  *  - Every function may be called from any thread; none may call back into perf.h.
- *  - A function that fails leaves its outputs alone; callers set them before.
- *  - `ctx_*` work on the calling thread's stack of contexts; ctx_get gives NULL when none is
- *    current, and then nothing else is called: no call below ever creates a context.
- *  - event_elapsed answers 600 while either event is pending: readiness is tested with it. */
+ *  - A function that fails leaves its outputs as they were.
+ *  - `ctx_*` work on the calling thread's stack of contexts.  ctx_get gives NULL when none is
+ *    current; then nothing else is called.  No function may create a context.
+ *  - event_elapsed returns 600 while either event is pending: so callers test readiness. */
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
     const char *name;           /* "CUDA driver", ...; static text */
 
-    /* Must be there. */
+    /* Must be there.  event_create: in the current context; flags 0, 1 (event_sync sleeps) or 2 (no
+     * timing).  event_record: event and stream of one context, else 400. */
     int (*ctx_get)(void **ctx);                 /* the current context, NULL: none */
-    int (*event_create)(void **event, unsigned flags);  /* in the current context; 0, or 1 (sleep */
-    int (*event_destroy)(void *event);          /* in event_sync), 2 (no timing) */
-    int (*event_record)(void *event, void *stream);     /* both of one context, else 400 */
+    int (*event_create)(void **event, unsigned flags);
+    int (*event_destroy)(void *event);
+    int (*event_record)(void *event, void *stream);
     int (*event_query)(void *event);            /* 0 done or never recorded, 600 pending */
     int (*event_sync)(void *event);             /* waits */
     int (*event_elapsed)(float *ms, void *start, void *stop);   /* 600: one is pending */
@@ -61,18 +64,18 @@ typedef struct perf_gpu_backend {
     int (*stream_ctx)(void *stream, void **ctx);
     int (*device_attribute)(int *value, int attribute, int device); /* CU_DEVICE_ATTRIBUTE_... */
 
-    /* Streams: order, capture, graphs. */
-    int (*stream_capturing)(void *stream, int *status); /* 0 no, 1 yes, 2 spoilt; 906: NULL */
-                                                /* stream while a blocking one captures */
-    int (*capture_mode)(int *mode);             /* exchanges this thread's: 0 global, 2 relaxed */
+    /* Capture and graphs.  stream_capturing: *status is 0 no, 1 yes, 2 spoilt; 906: `stream` is
+     * NULL and a blocking stream is being captured.  capture_mode exchanges this thread's mode: 0
+     * global, 2 relaxed.  event_record_flags with 1: a node that each launch of the graph times. */
+    int (*stream_capturing)(void *stream, int *status);
+    int (*capture_mode)(int *mode);
     int (*capture_begin)(void *stream, int mode);
     int (*capture_end)(void *stream, void **graph);
     int (*graph_instantiate)(void **exec, void *graph, unsigned long long flags);
     int (*graph_launch)(void *exec, void *stream);
     int (*graph_exec_destroy)(void *exec);
     int (*graph_destroy)(void *graph);
-    int (*event_record_flags)(void *event, void *stream, unsigned flags);  /* 1: a node that each */
-                                                /* launch of the graph times anew */
+    int (*event_record_flags)(void *event, void *stream, unsigned flags);
 
     int (*host_func)(void *stream, void (*fn)(void *), void *user);     /* fn may call no GPU API */
 
@@ -84,7 +87,7 @@ typedef struct perf_gpu_backend {
     int (*host_free)(void *p);
     int (*host_address)(uint64_t *address, void *p, unsigned flags);    /* of mapped memory */
     int (*fill)(uint64_t to, unsigned char byte, size_t bytes, void *stream);
-    int (*pool_get)(void **pool, int device);   /* what cudaMallocAsync takes from */
+    int (*pool_get)(void **pool, int device);   /* the one of cudaMallocAsync */
     int (*pool_value)(void *pool, int what, void *value); /* PERF_GPU_POOL_...; uint64_t out */
 
     /* Kernels of ours, from PTX; the user's are launched by the user. */
@@ -99,75 +102,84 @@ typedef struct perf_gpu_backend {
     int (*error_name)(int code, const char **text);
     int (*error_text)(int code, const char **text);
 
-    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons); /* now; NVML's bits of */
-                                                /* clocks-event reasons.  NULL: NVML is asked */
+    /* ---- added later, oldest first ---- */
 
-    /* Never used twice, so that a context which took a destroyed one's place is known. */
+    /* The device's clock now, with NVML's bits of clocks-event reasons.  NULL: NVML is asked. */
+    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons);
+
+    /* A number that no other context gets, even in the same place after this one is destroyed. */
     int (*ctx_id)(void *ctx, unsigned long long *id);
     int (*ctx_record)(void *ctx, void *event);  /* done when all its work so far is */
-    int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* these two wait for */
-    int (*mem_free_on)(uint64_t address, void *stream);                     /* nothing */
-    int (*error_waits)(void); /* not 0: this thread has an error that the program has not */
-                                        /* read; any call would wipe it, so none is made */
-    int (*pool_set)(void *pool, int what, void *value); /* a high-water mark back to now: 0 */
+    int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* does not wait */
+    int (*mem_free_on)(uint64_t address, void *stream);                     /* does not wait */
+
+    /* Not 0: this thread has an error that the program has not read.  Any call would overwrite it,
+     * so none is made. */
+    int (*error_waits)(void);
+    int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: starts anew */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
     int (*l2_release)(void);                    /* such lines become ordinary ones */
-    int (*device_bus)(char *text, int length, int device);  /* its place, "0000:3b:00.0": how */
-                                                /* NVML knows it, which counts otherwise */
-    int (*device_meter)(int device, int what, double *value);   /* now; what: 0 joules since some */
-                                                /* moment, 1 degrees Celsius, 2 percent of the */
-                                                /* time that it works.  NULL: NVML is asked */
-    int (*profiler_start)(void);                /* what runs between them is what a profiler that */
-    int (*profiler_stop)(void);                 /* waits for it records */
-    int (*error_peek)(void);    /* the error that the program will read next in this thread, 0: */
-    int (*error_clear)(void);   /* none; and forgets it.  A failed attempt of ours is cleared, so */
-                                /* that no launch check of the program finds it */
-    int (*device_name)(char *text, int length, int device); /* "NVIDIA H100 80GB HBM3" */
+    int (*device_bus)(char *text, int length, int device);      /* "0000:3b:00.0", for NVML */
+
+    /* Its value now; what: 0 joules since an arbitrary moment, 1 degrees Celsius, 2 percent of the
+     * time at work.  NULL: NVML is asked. */
+    int (*device_meter)(int device, int what, double *value);
+
+    /* A profiler that waits for them records what runs between them. */
+    int (*profiler_start)(void);
+    int (*profiler_stop)(void);
+
+    /* error_peek: what the program will read next in this thread, 0: no error.  error_clear takes
+     * that away: for our own failures, which the program's launch check would find. */
+    int (*error_peek)(void);
+    int (*error_clear)(void);
+    int (*device_name)(char *text, int length, int device);     /* "NVIDIA H100 80GB HBM3" */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
-#define PERF_GPU_TABLE_AMD        4u    /* energy by ROCm SMI, --profile by roctx, no SM clock    */
+#define PERF_GPU_TABLE_AMD        4u    /* energy by ROCm SMI, --profile by roctx, no SM clock */
 
 #define PERF_GPU_POOL_RESERVED  5       /* pool_value: bytes held now */
 #define PERF_GPU_POOL_USED      7       /* bytes handed out now */
 #define PERF_GPU_POOL_USED_HIGH 8       /* and the most so far */
 
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
-#define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
-#define PERF_GPU_UNREAD    (-1)         /* an error of the program waits, so nothing was called */
+#define PERF_GPU_SHUT_DOWN 4            /* the driver has ended before the program */
+#define PERF_GPU_UNREAD    (-1)         /* the program has an unread error: nothing was called */
 
-/* The table in use, found on the first call (which takes at most 1 ms if there is no driver, and
- * is remembered); NULL: no GPU library in this process or system.  A table does not mean that a
- * context is current.  Valid until perf_gpu_use(); any thread; creates nothing on the device. */
+/* The table in use; NULL: no GPU library in this process or system.  The first call looks for it
+ * (at most 1 ms if there is none) and takes a lock.  A context need not be current.  Valid until
+ * perf_gpu_use(); any thread; creates nothing on the device. */
 PERF_FN const perf_gpu_backend *perf_gpu_table(void);
 
 /* >>status ------------------------------------------------------------------------------------ */
 
-/* PERF_OK when the calls below would record something in this thread now; PERF_ENOGPU without a
- * driver or without a current context (see perf_gpu_table()), PERF_EGPU once the driver has shut
- * down.  Creates nothing, waits for nothing.                                                     */
+/* PERF_OK: a device scope of this thread would be recorded now.  PERF_ENOGPU: no driver, or no
+ * current context.  PERF_EGPU: the driver has shut down, or (HIP before 7.0) the program has an
+ * unread error.  Creates nothing, waits for nothing. */
 PERF_FN perf_status perf_gpu_status(void);
 
-/* The first error a GPU call of this library met since the start or the last perf_reset(), with the
+/* The first error of a GPU call of this library since the start or the last perf_reset(), with the
  * API's number: "event_record: 700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", "" for none.  The
- * text is static until the next perf_reset().  The number alone: perf_gpu_stats.error. */
+ * text is valid until the next perf_reset().  The number alone: perf_gpu_stats.error. */
 PERF_FN const char *perf_gpu_error_text(void);
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first
  *                                           use; NULL without memory; takes the registry's lock
- *   perf_gpu_complete_                      1: a table has all the functions that it must have
- *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
- *                                           all calls after a shut-down); writes one as text
+ *   perf_gpu_complete_       1: a table has all the functions that it must have
+ *   perf_gpu_error_          keeps the first error; ends all calls after a shut-down; takes the
+ *                            registry's lock
+ *   perf_gpu_put_error_      writes one as text
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
- *                                           captures of others safe; 0 or the driver's code */
+ *                            captures of other threads safe; 0 or the driver's code */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- table ---- */
 
-/* Field, CUDA's name without "cu", HIP's without "hip"; the first nine must be there.  A "_v2" goes
- * where a library has only the older one.  HIP renumbers the attributes; our kernels are PTX. */
+/* Field, CUDA's name without "cu", HIP's without "hip"; "": none that fits (HIP numbers attributes
+ * its own way and runs no PTX).  A library without "X_v2" is asked for "X". */
 #define PERF_GPU_LIST_(X)                                                                         \
     X(ctx_get, "CtxGetCurrent", "") X(event_create, "EventCreate", "EventCreateWithFlags")        \
     X(event_destroy, "EventDestroy_v2", "EventDestroy")                                           \
@@ -208,23 +220,23 @@ PERF_FN const char *perf_gpu_error_text(void);
 /* What the process knows of its driver.  One for all images, in the registry; never freed. */
 typedef struct perf_gpu_driver_ {
     uint32_t                size, abi;
-    const perf_gpu_backend *table;      /* NULL: nothing found, nobody has looked, or shut down */
-    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits; all: no library will be */
-    uint32_t                down;       /* the driver has shut down */
-    int32_t                 error;      /* the first */
-    uint32_t                fresh;      /* 1: one that perf_gpu_collect() has not told yet */
-    uint32_t                hip_version;
+    const perf_gpu_backend *table;      /* NULL: nobody has looked, nothing found, or shut down */
+    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits; all: never look again */
+    uint32_t                down;       /* 1: the driver has shut down */
+    int32_t                 error;      /* the first one's number */
+    uint32_t                fresh;      /* 1: perf_gpu_collect() has yet to report an error */
+    uint32_t                hip_version;        /* 60200000 is 6.2; 0: not known */
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
     void                   *memory;     /* of perf_gpu_memory.h */
-    void                   *activity;   /* of perf_activity.h, ... */
-    perf_source_            activity_source;    /* ... which a fork may not wipe */
+    void                   *activity;   /* of perf_activity.h; a fork wipes it */
+    perf_source_            activity_source;    /* a fork keeps it */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
     uint32_t                meters_asked;
     int                   (*hip_set)(int);
     int                   (*hip_owner)(void *stream, int *device);
     perf_gpu_backend        found;      /* what `table` points to unless it was installed */
-    perf_gpu_backend        plain;      /* HIP's own functions, behind those of `found` */
+    perf_gpu_backend        plain;      /* HIP's own functions, which those of `found` call */
     char                    error_text[240];
 } perf_gpu_driver_;
 #define PERF_GPU_LOOKED_DRIVER_ 1u
@@ -261,12 +273,12 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
     PERF_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
-/* What hipGetLastError() tells.  Before HIP 7.0 it is the code of the last call, good or bad: so
- * while the program has an unread error nothing is called, and the scope is dropped.  From 7.0 on
- * it is the last bad code, and only what failed is cleared.  Source: HIP's "What's new" of 7.0. */
+/* From this version on hipGetLastError() tells the last bad code: our own failures are cleared.
+ * Before, it told the last call's code, good or bad: while the program has an unread error nothing
+ * is called, and scopes are dropped.  Source: HIP's "What's new" of 7.0. */
 #define PERF_HIP_KEEPS_ERRORS_ 70000000
 
-/* The program's unread error, 0: none.  That something was not ready is no error. */
+/* The program's unread error, 0: none.  "Not ready" is no error. */
 PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *d)
 {
     int code = 0;
@@ -283,8 +295,8 @@ PERF_FN int perf_hip_error_waits_(void)
     return perf_hip_unread_(perf_gpu_driver_get_());
 }
 
-/* Returns the code of a call of ours; unless an error of the program waited before it, what it left
- * for hipGetLastError() goes. */
+/* Clears the error that a call of ours left, unless the program had one before (`waited`).  Returns
+ * `code`, the call's. */
 PERF_FN int perf_hip_told_(const perf_gpu_driver_ *d, int waited, int code)
 {
     if (code && !waited && d->plain.error_clear)
@@ -292,7 +304,7 @@ PERF_FN int perf_hip_told_(const perf_gpu_driver_ *d, int waited, int code)
     return code;
 }
 
-/* HIP's contexts are its devices: number + 1 is the handle.  To set a device creates nothing. */
+/* HIP's contexts are its devices: the handle is the device's number + 1. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -323,8 +335,7 @@ PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
     return code;
 }
 
-/* Without its flag an event flushes the caches up to the host when it is recorded, which takes time
- * in the very stream that is measured. */
+/* Without such a flag recording an event flushes the caches up to the host, in measured time. */
 PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -362,7 +373,7 @@ PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
 
-/* HIP numbers attributes its own way: those that a bench asks for. */
+/* The attributes that a bench asks for, by CUDA's numbers. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
@@ -375,7 +386,8 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 }
 #endif
 
-/* A file compiled by hipcc finds the library that it is linked with: `library` NULL. */
+/* A file compiled by hipcc is linked with the library: `library` NULL finds its functions.
+ * 0: no library or no device. */
 #define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
@@ -472,8 +484,8 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 
 /* ---- errors and shut-down ---- */
 
-/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...": in the words of `b`; NULL: the driver has shut
- * down, and is not asked for words any more. */
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`; NULL: the driver has shut
+ * down. */
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
@@ -491,8 +503,8 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
         perf_putf_(o, ": %s", text);
 }
 
-/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is
- * no error if we learn of it at exit (`call` NULL). */
+/* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
+ * NULL (at the exit) it is no error. */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
@@ -557,13 +569,14 @@ PERF_FN perf_status perf_gpu_status(void)
 /* ---- contexts ---- */
 
 typedef struct perf_gpu_entered_ {
-    void *before;
-    int   set;                  /* another is current now */
-    int   mode, relaxed;        /* of stream capture, before; it was changed */
-    int   waited;               /* the program's own unread error, before */
+    void *before;               /* the context that was current */
+    int   set;                  /* 1: another one is current now */
+    int   mode;                 /* of stream capture, before */
+    int   relaxed;              /* 1: the mode is another one now */
+    int   waited;               /* the program's own unread error, before; 0: none */
 } perf_gpu_entered_;
 
-/* What fails is tried a second time: the program goes on in that mode and context. */
+/* A call that fails is tried once more: else the program goes on in our mode and context. */
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
 {
     int mode = e->mode, code = 0;
@@ -582,12 +595,12 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
         (void)b->error_clear();
 }
 
-/* In front of calls in a context, perf_gpu_leave_ behind them.  `ctx` becomes current, NULL: what
- * is current stays.  Captures of other threads are safe meanwhile, and no error of ours is left for
- * the program.  Returns 0 or the driver's code; then nothing is to be left. */
+/* Makes `ctx` current until perf_gpu_leave_, which clears our errors; NULL: the current one stays.
+ * Captures of other threads are safe meanwhile.  Returns 0, or the driver's code: then
+ * perf_gpu_leave_ must not follow. */
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
 {
-    int code = 0, relaxed = 1;
+    int code = 0, failed = 1;
 
     memset(e, 0, sizeof *e);
     if (b->error_peek)
@@ -595,7 +608,7 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
     if (ctx)
         code = b->ctx_get(&e->before);
     if (!code && ctx && e->before != ctx) {
-        code = 201;
+        code = 201;                             /* no such context */
         if (b->ctx_set)
             code = b->ctx_set(ctx);
         e->set = !code;
@@ -604,12 +617,12 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
         perf_gpu_leave_(b, e);
         return code;
     }
-    e->mode = 2;
+    e->mode = 2;                                /* relaxed */
     if (b->capture_mode)
-        relaxed = b->capture_mode(&e->mode);
-    e->relaxed = !relaxed;
-    if (relaxed == PERF_GPU_SHUT_DOWN)
-        return relaxed;
+        failed = b->capture_mode(&e->mode);
+    e->relaxed = !failed;
+    if (failed == PERF_GPU_SHUT_DOWN)
+        return failed;
     return 0;
 }
 
