@@ -1187,7 +1187,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         return;
     }
     w->count = 0;
-    if (!count && perf_main_wants_(m, c->name)) {
+    if (!count && !m->first && perf_main_wants_(m, c->name)) {
         (void)fprintf(m->out, "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
                       c->name);
         m->todo++;
@@ -1607,6 +1607,9 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     return perf_saving_save_(PERF_NULL_, stdout, row.put, &m->with, PERF_NULL_, 0);
 }
 
+/* Whose bodies run now, for one that calls exit(); NULL: none can. */
+static perf_main_ *perf_main_now_;
+
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
@@ -1614,7 +1617,8 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     int    result = 0;
 
     if (m->compare)
-        result = perf_main_compare_all_(m);
+        result = perf_main_compare_all_(m);     /* may run bodies again */
+    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (m->output) {
         const char *where = m->output;
         if (!strcmp(where, "-"))
@@ -1640,7 +1644,6 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 }
 
 /* For a body that calls exit(): what was measured until then is not lost. */
-static perf_main_ *perf_main_now_;
 PERF_OURS_ static void perf_main_exit_(void)
 {
     perf_main_ *m = perf_main_now_;
@@ -1660,6 +1663,23 @@ PERF_COLD_FN_ int perf_main_printed_(FILE *file)
     return !fflush(file) && !ferror(file);
 }
 
+/* 1: the case, or an entry of it, would be measured. */
+PERF_COLD_FN_ int perf_main_lists_(const perf_main_ *m, const perf_case_ *c)
+{
+    char         name[PERF_CASE_NAME_];
+    double       n[PERF_MAIN_SIZES_];
+    const size_t count = perf_main_plan_(m, c, n);
+    size_t       i;
+
+    for (i = 0; i < count; i++) {
+        perf_out_ out = perf_out_open_(name, sizeof name);
+        perf_put_entry_(&out, c, i, n[c->arg ? 0 : i]);
+        if (perf_main_wants_(m, name))
+            return 1;
+    }
+    return perf_main_wants_(m, c->name);
+}
+
 /* Prints what --list asks for; returns the exit status. */
 PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
 {
@@ -1668,7 +1688,7 @@ PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
 
     for (c = perf_cases_v1_; c; c = c->next) {
         perf_out_ out = perf_out_open_(text, sizeof text);
-        if (!perf_main_wants_(m, c->name))
+        if (!perf_main_lists_(m, c))
             continue;
         perf_put_case_(&out, c);
         (void)printf("%s\n", text);
@@ -1737,11 +1757,11 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     if (m.counters)
         perf_main_try_counters_(&m);
     m.process = perf_process_id_();
-    perf_main_now_ = &m;                        /* for a body that calls exit()                   */
+    perf_main_now_ = &m;
     (void)atexit(perf_main_exit_);
     perf_main_cases_(&m, PERF_CAST_(size_t, m.repeat));
-    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
+        perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
         perf_main_nothing_(&m);
         return 2;
     }

@@ -339,6 +339,48 @@ try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load
 assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
 try 'said once' test "$(grep -c 'called exit' err)" -eq 1
 
+# it calls exit() only when it is measured again: the comparison and the file are there, and what cannot run is said once
+cat >slows.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+PERF_BENCH(slows)
+{
+    static int calls;
+    long       i, n = 2000;
+
+    if (getenv("SLOW") && ++calls > 1)
+        exit(0);
+    if (getenv("SLOW"))
+        n = 40000;
+    while (perf_bench_next(&b))
+        for (i = 0; i < n; i++)
+            perf_clobber();
+}
+PERF_BENCH_THREADS(nobody, 0, 0)
+{
+    while (perf_bench_next(&b))
+        perf_keep(thread + threads);
+}
+PERF_BENCH_N(sized, 64, 256)
+{
+    while (perf_bench_next(&b))
+        perf_keep(n);
+}
+C
+try 'slows.c compiles' gcc -O0 -I"$root" slows.c -o bench
+for i in 1 2 3 4 5 6; do
+    try "saved run $i" ./bench --filter slows --budget 0.02 --add slows.json
+done
+export SLOW=1
+run 0 'REJECT' --filter 'slows|nobody' --budget 0.02 --compare slows.json --output exited.json
+unset SLOW
+try 'exit() in a second round: said' grep -q 'called exit' err
+try 'exit() in a second round: the file is there' grep -q '"slows"' exited.json
+try 'it had been measured again' grep -q 'measured again, 1 of 4' out
+try 'no thread: said once' test "$(grep -c 'not at 0' out)" -eq 1
+run 0 '^sized$' --list --filter sized/64
+try 'only that one' test "$(wc -l <out)" -eq 1
+
 # a body that finds itself wrong, before, within, after and in threads: the others run, the status says so
 cat >fails.c <<'C'
 #define PERF_MAIN 1
