@@ -41,7 +41,7 @@ typedef struct perf_growth_ {
     double      factor;         /* ns = constant + factor * f(n); log is to the base 2            */
     double      constant;       /* 0 .. half of the fastest time                                  */
     double      error;          /* root mean square of the relative errors of `closest`           */
-    double      from;           /* the smallest size that it was fitted to; 0: too few sizes      */
+    double      from;           /* smallest size that it was fitted to; 0: not fitted             */
 } perf_growth_;
 
 #define PERF_GROWTH_LAWS_  6
@@ -72,12 +72,12 @@ PERF_FN double perf_growth_of_(int law, double n)
 }
 
 /* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2 over
- * sizes from law->from on; law->error is the root of its mean.  The constant: at most half of the
- * least.  u is 1 / ns, v is f(n) / ns.                                                           */
+ * sizes from law->from on; law->error is the root of its mean.  The constant is at most half of the
+ * least time.  u is 1 / ns, v is f(n) / ns.                                                      */
 PERF_FN void perf_growth_fit_(int number, const perf_times_ *times, perf_growth_ *law)
 {
     double u, v, uu = 0.0, uv = 0.0, vv = 0.0, su = 0.0, sv = 0.0, most = PERF_INF_, sum = 0.0;
-    double used = 0.0;
+    double used = 0.0, determinant;
     size_t i;
 
     for (i = 0; i < times->count; i++) {
@@ -94,10 +94,10 @@ PERF_FN void perf_growth_fit_(int number, const perf_times_ *times, perf_growth_
         if (0.5 * times->ns[i] < most)
             most = 0.5 * times->ns[i];
     }
-    u = uu * vv - uv * uv;
+    determinant = uu * vv - uv * uv;
     law->constant = 0.0;
-    if (number && u > 1e-12 * uu * vv)
-        law->constant = (su * vv - sv * uv) / u;
+    if (number && determinant > 1e-12 * uu * vv)
+        law->constant = (su * vv - sv * uv) / determinant;
     if (!(law->constant > 0.0))
         law->constant = 0.0;
     if (law->constant > most)
@@ -147,7 +147,7 @@ PERF_FN perf_growth_ perf_growth_best_(const perf_times_ *times, double from)
     return best;
 }
 
-/* The least size above `low`, or `high`; *left: how many sizes are above. */
+/* The least size above `low`; without one, `high`.  *left: how many sizes are above `low`. */
 PERF_FN double perf_growth_next_(const perf_times_ *times, double low, double high, size_t *left)
 {
     double next = high;
@@ -164,10 +164,10 @@ PERF_FN double perf_growth_next_(const perf_times_ *times, double low, double hi
     return next;
 }
 
-/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
- * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.  Small sizes
- * may hide the law (what a call costs, branches that are still predicted): where all sizes fit no
- * law within 5 %, the smallest are left out while a third of them, and 4, remain.                */
+/* The law that fits best.  It needs 5 sizes that span a factor of 8, all positive: else "no fit"
+ * with error 1.  Small sizes may hide the law (cost of a call, branches that are still predicted):
+ * if no law fits within 5 %, the smallest size is left out, again and again, while 4 sizes and a
+ * third of all remain.                                                                           */
 PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
 {
     perf_growth_ best = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0, 0.0}, law;
@@ -181,7 +181,7 @@ PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
             high = times->n[i];
     }
     do {
-        low = next;                             /* less than all sizes that are still in it       */
+        low = next;                             /* only sizes above it are fitted                 */
         next = perf_growth_next_(times, low, high, &left);
         if (times->count < PERF_GROWTH_LEAST_ || high < PERF_GROWTH_SPAN_ * next)
             return best;
@@ -196,7 +196,7 @@ PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
 
 PERF_END_DECLS
 
-#define PERF_MAIN_READY_ 1      /* not yet where the perf.h above asks for the rest of this file  */
+#define PERF_MAIN_READY_ 1      /* not defined while the perf.h above includes this file again    */
 #endif /* PERF_MAIN_H */
 
 /* >>main: the program itself, in the file that asks for it ------------------------------------ */
@@ -241,27 +241,28 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs to match one of them              */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *also, *output;
-    const char *named;          /* by --format                                                    */
+    const char *program, *compare, *save, *add;
+    const char *accept, *also;  /* the first and the second --accept; NULL: not given             */
+    const char *output, *named; /* --output, --format                                             */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, profile, most_unchanged, strict, bad, counters;
     double      repeat, threads, again_after;
     perf_bench_opts opts;       /* of each measurement                                            */
-    FILE       *out;            /* the table; standard output unless the results go there         */
+    FILE       *out;            /* of the table; stderr if the results go to standard output      */
     size_t      todo, failed;
     int         round;          /* of --repeat, from 0                                            */
-    uint32_t    process;
-    const char *context[2 * PERF_MAIN_FILTERS_ + 1];
-    perf_results_opts with;     /* `context`, for the writers                                     */
-    perf_rule   rule, second;   /* of --compare; second: where `also` is                          */
-    perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
-    unsigned char *chosen;      /* 1: this entry of it                                            */
-    const char **rejected, **undecided;         /* names of entries, for the writers              */
-    const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
-                                /* the first run of its new level                                 */
-    char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
+    uint32_t    process;        /* its id, which a forked child does not have                     */
+    const char *context[2 * PERF_MAIN_FILTERS_ + 1];    /* key, value, ..., NULL                  */
+    perf_results_opts with;     /* `context` and the lists below, for the writers                 */
+    perf_rule   rule, second;   /* what `accept` and `also` say                                   */
+    perf_baseline *first;       /* the comparison whose entries are measured again; NULL: none    */
+    unsigned char *chosen;      /* by entry of `first`; 1: measure it again                       */
+    const char **rejected, **undecided;         /* names of entries, then NULL                    */
+    /* --accept-change: name, id of the first run of its new level ("": this run), ..., NULL      */
+    const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
+    char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];           /* 1: this run has measured such an entry */
+    int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -306,8 +307,8 @@ PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char 
     m->bad = 1;
 }
 
-/* 1: the name contains the pattern, or, if that has a character no name has, matches it as a POSIX
- * regular expression; 0: not; -1: it is not valid, or this system has no such expressions.       */
+/* 1: the name contains the pattern or, if that has one of ^$|()[]{}*+?.\, matches it as a POSIX
+ * regular expression.  0: not.  -1: not a valid one, or this system has no such expressions.     */
 PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
     if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])
@@ -328,7 +329,8 @@ PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 #endif
 }
 
-/* The value of option i, behind '=' or in the next argument; NULL: it has none. */
+/* The value of `option`, if argument *i is that: behind '=', or the next argument, to which *i then
+ * moves; "": it is missing.  NULL: argument *i is another one.                                   */
 PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i)
 {
     size_t n = strlen(option);
@@ -355,7 +357,7 @@ PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
     m->context[i + 1] = key + n + 1;
 }
 
-/* --accept-change */
+/* Takes a name of --accept-change. */
 PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *m, const char *name)
 {
     size_t i = 0;
@@ -489,7 +491,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         perf_main_wrong_(m, "unknown option", argv[*at]);
 }
 
-/* The number of a format by name; 0 is json, 1 + perf_export_format the others; -1: none such. */
+/* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
 PERF_COLD_FN_ int perf_main_format_(const char *name)
 {
     int format;
@@ -540,8 +542,8 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
     return !m->filters || i < m->filters;
 }
 
-/* 1: the entry `name` of the case `of` is to be measured in this round.  Of a second round what is
- * chosen, which is counted.                                                                      */
+/* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
+ * again: the chosen ones, each time counted.                                                     */
 PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *m, const char *of, const char *name)
 {
     size_t i;
@@ -565,7 +567,7 @@ PERF_COLD_FN_ void perf_put_settings_(perf_out_ *out)
 {
     static const struct {
         const char *path, *what;
-        char        off;        /* the first letter of a file that says no; 0: it has words       */
+        char        off;        /* how a file begins that says no; 0: it has a word               */
     } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
                 {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
                 {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
@@ -612,7 +614,7 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *out)
 #endif
 }
 
-/* ---- the table, as in the report, without its margin ---- */
+/* ---- a row, as in the report, without its margin ---- */
 
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *result,
                                   const perf_loop_state_ *s)
@@ -622,7 +624,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
     if (PERF_LOOP_KIND_(s))
-        loop = s->loop;                         /* its note, its counters                         */
+        loop = s->loop;                         /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
     loop.kind = loop.done = 1;
@@ -636,7 +638,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
 /* ---- counters of the processor ---- */
 
-/* Of this thread; the caller closes them. */
+/* Opens those of this thread; the caller closes them. */
 PERF_COLD_FN_ perf_counters perf_main_counters_(void)
 {
     perf_counters_opts opts = PERF_ZERO;
@@ -646,7 +648,7 @@ PERF_COLD_FN_ perf_counters perf_main_counters_(void)
     return perf_counters_open(&opts);
 }
 
-/* Says once what is missing, and why.  Where nothing counts, no entry tries. */
+/* Says once which are missing, and why.  If none counts, no entry tries again. */
 PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 {
     perf_counters c = perf_main_counters_();
@@ -663,14 +665,14 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 
 /* ---- running ---- */
 
-/* The result, also where the body was given the loop as a copy and ended that. */
+/* The result.  The body got the loop by value, and may have ended it. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
     const perf_loop_state_ *s = b.state;
 
     if (PERF_LOOP_KIND_(s) && PERF_ACQ_(&s->loop.done))
         return s->result;
-    b.left = -1;                                /* the body has counted in a copy                 */
+    b.left = -1;                                /* only the body's copy knows                     */
     return perf_bench_end(&b);
 }
 
@@ -678,12 +680,12 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* runs its body once             */
+    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* one iteration                  */
     perf_result   result = PERF_ZERO;
     perf_counters counters = PERF_ZERO;
 
     if (c->kind == 't')
-        n = 0;
+        n = 0;                                  /* the thread's number                            */
     if (m->profile) {
         c->run(bench, n, 1, arg);
         (void)fprintf(m->out, "%s ran once\n", name);
@@ -703,8 +705,8 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     return result;
 }
 
-/* Fills n with low .. high, which grow by the smallest power of two that needs at most 12 of them;
- * a low end of 0 is a size of its own before 1.  Returns how many.                               */
+/* Fills n with at most 12 sizes low .. high and returns how many.  Each is the one before times a
+ * power of two, the smallest that is enough.  A `low` of 0 gives the sizes 0, 1, ...             */
 PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
 {
     const size_t most = PERF_MAIN_SIZES_ - 1;
@@ -725,8 +727,8 @@ PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
     return count;
 }
 
-/* Returns how many entries the case has; n[]: its sizes or numbers of threads.  0: it asks for no
- * thread at all.                                                                                 */
+/* Returns how many entries the case has, n[]: its sizes or numbers of threads.  0: it begins at 0
+ * threads.                                                                                       */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
     double low = PERF_CAST_(double, c->low), high = PERF_CAST_(double, c->high);
@@ -768,8 +770,8 @@ PERF_COLD_FN_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law)
         perf_putf_(out, "; the closest, %s, is off by %.0f %%", law->closest, 100.0 * law->error);
 }
 
-/* How the times of a sweep grow, as a line: by the medians or by the fastest slices, whichever fit
- * better.  Others slow medians down, and a processor that changes its speed makes a slice fast.  */
+/* Prints how the times of a sweep grow: the medians or the fastest slices, whichever fit better.
+ * Other programs raise medians; a change of the processor's speed makes single slices fast.      */
 PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
                                      const perf_times_ *medians, const perf_times_ *fastest)
 {
@@ -788,15 +790,18 @@ PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
     (void)fputs(text, m->out);
 }
 
+/* The threads that measure one entry at once. */
 typedef struct perf_crew_ {
     const perf_case_      *c;
     const perf_bench_opts *opts;
     const char            *name;
     size_t                 threads;
-    uint32_t               ready, go;   /* go: 1 run, 2 give up                                   */
+    uint32_t               ready;       /* how many threads have started                          */
+    uint32_t               go;          /* 0 wait, 1 run, 2 give up                               */
     int                    round;       /* of --repeat                                            */
 } perf_crew_;
 
+/* One of them. */
 typedef struct perf_hand_ {
     perf_crew_        *crew;
     size_t             number;
@@ -809,8 +814,7 @@ typedef struct perf_hand_ {
 extern int perf_sched_getaffinity_(int, size_t, void *) __asm__(PERF_SYM_("sched_getaffinity"));
 #endif
 
-/* Processors that this process may use; 0: the system does not say.  Quotas of containers count as
- * none.                                                                                          */
+/* Processors that this process may use; 0: not known.  Ignores a container's quota. */
 PERF_COLD_FN_ size_t perf_processors_(void)
 {
     size_t count = 0;
@@ -828,9 +832,9 @@ PERF_COLD_FN_ size_t perf_processors_(void)
     return count;
 }
 
-/* How much of its typical speed a thread kept over the whole time.  The median slice does not know
- * that more threads than processors take turns; the mean does.  What is lost beyond that, other
- * programs took: it says nothing about this one.                                                 */
+/* The share of its time in which a thread ran, 0 .. 1: median over mean of its slices.  Waiting for
+ * a processor raises the mean, not the median.  At least processors / threads: what is lost beyond
+ * that, other programs took.                                                                     */
 PERF_COLD_FN_ double perf_hand_kept_(const perf_result *one, size_t threads)
 {
     const double measured = perf_result_main_(one)->p50 / one->time.mean;
@@ -875,7 +879,7 @@ PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
     return sum;
 }
 
-/* Adds what a thread has counted and measured to what all have. */
+/* Adds the counters and slices of a thread to those of all. */
 PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
     const perf_loop_ *own = &hand->state->loop;
@@ -961,7 +965,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     perf_put_(&out, " #");
     perf_put_u64_(&out, h->number);
     (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
-    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
+    while (!PERF_ACQ_(&crew->go))               /* all begin within one turn of this loop         */
         (void)perf_sched_yield_();
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
@@ -1016,7 +1020,7 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
     size_t          i;
     char            one[40];
 
-    o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
+    o.samples = 1000000;                        /* every thread runs until the budget ends        */
     if (!(o.max_seconds > 0.0))
         o.max_seconds = 0.5;
     if (h)
@@ -1060,7 +1064,7 @@ PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *c)
     return number;
 }
 
-/* "copy", or "copy (2)" where another file of the program has a benchmark of that name, too. */
+/* "copy", or "copy (2)" if another file of the program has a benchmark of that name, too. */
 PERF_COLD_FN_ void perf_put_case_(perf_out_ *o, const perf_case_ *c)
 {
     size_t number = perf_case_number_(c);
@@ -1081,7 +1085,7 @@ PERF_COLD_FN_ void perf_put_argument_(perf_out_ *o, int64_t x)
     perf_put_u64_(o, size);
 }
 
-/* "name/4096/8", "name/64", "name/threads:2" of entry i; size: of a sweep. */
+/* "name/4096/8", "name/64", "name/threads:2": entry i; size: its size or number of threads. */
 PERF_COLD_FN_ void perf_put_entry_(perf_out_ *o, const perf_case_ *c, size_t i, double size)
 {
     size_t k;
@@ -1139,7 +1143,7 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *m, const perf_sweep_ *w)
     }
 }
 
-/* Measures one entry of a case; what a sweep needs of it goes to w. */
+/* Measures one entry of a case; what a table or a law needs of it goes to *w. */
 PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i, double size,
                                     perf_sweep_ *w)
 {
@@ -1209,7 +1213,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
     PERF_FREE(w);
 }
 
-/* Shuffles the list: puts one case after the other at a random place among those before it. */
+/* Shuffles the list: inserts each case at a random place among those before it. */
 PERF_COLD_FN_ void perf_main_shuffle_(void)
 {
     uint64_t    dice = perf_now() | 1, n = 0, k;
@@ -1234,11 +1238,11 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
     return 0;
 }
 
-/* Writes the table of --compare in colours: verdicts, the words behind two blanks. */
+/* Writes the table of --compare with its verdicts, words behind two blanks, in colours. */
 PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
 {
     const char *at;
-    int         blanks = 2;                     /* before this letter; a line begins with two     */
+    int         blanks = 2;                     /* before this letter; 2 where a line begins      */
 
     for (at = text; *at; at++) {
         const char *color = PERF_NULL_;
@@ -1278,7 +1282,7 @@ PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline 
     PERF_FREE(text.p);
 }
 
-/* All cases, `rounds` times.  A body that calls perf_reset() takes no loop from under us. */
+/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -1296,7 +1300,7 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
         perf_loops_let_(r);
 }
 
-/* ---- tried again: before a benchmark is accused ---- */
+/* ---- measuring again, before a REJECT is told ---- */
 
 #define PERF_MAIN_AGAIN_ 4      /* rounds: with the first an odd number, which has a median       */
 
@@ -1315,8 +1319,8 @@ PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *m)
 #endif
 }
 
-/* 1: an answer that a second look may change: it is accused, if only by itself or by its ratio, or
- * it is open and --strict wants it decided.                                                      */
+/* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
+ * or it is INCONCLUSIVE and --strict is given.                                                   */
 PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_entry *entry)
 {
     const perf_verdict *verdict = &entry->verdict;
@@ -1329,8 +1333,8 @@ PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_ent
     return m->strict && entry->decision == PERF_INCONCLUSIVE;
 }
 
-/* Chooses what is measured again: what is in doubt, and beside a single one of those another entry,
- * so that they take turns.  Returns how many are in doubt.                                       */
+/* Chooses the entries in doubt; if it is one alone, another one, too, so that two take turns.
+ * Returns how many are in doubt.                                                                 */
 PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
 {
     size_t i, doubts = 0, other = b->entries;
@@ -1353,8 +1357,9 @@ PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
     return doubts;
 }
 
-/* The answer after the second look.  What was REJECT among all needs to be that by itself; what was
- * not, among all; what was not measured again, in the first look, too.                           */
+/* The answers after measuring again.  A REJECT of the first look stays one if the entry alone is
+ * REJECT, else it is withdrawn.  A new REJECT must hold in the family of all entries, and be
+ * measured again: else INCONCLUSIVE.                                                             */
 PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
 {
     size_t i, k;
@@ -1377,7 +1382,7 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
     perf_baseline_count_(second);
 }
 
-/* Measures again what is in doubt, in turns, and replaces *b by the answer after that. */
+/* Measures again what is in doubt, in turns, and replaces *b by the new answer. */
 PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
                                     const perf_baseline_opts *opts)
 {
@@ -1406,7 +1411,8 @@ PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
     }
 }
 
-/* How many entries stay open.  New ones have nothing to be held against, and are not. */
+/* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
+ * decided.                                                                                       */
 PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b)
 {
     size_t i, open = b->entries - b->accepted - b->rejected - b->fresh - b->missing;
@@ -1460,7 +1466,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_bas
     return 1;
 }
 
-/* Says what --accept-change has accepted, by whatever rule it was found. */
+/* Says what --accept-change has accepted. */
 PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
 {
     size_t i;
@@ -1476,7 +1482,8 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
     }
 }
 
-/* The exit status of a comparison: of what is REJECT and not accepted, or open. */
+/* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
+ * measured, 3 open with --strict.                                                                */
 PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
 {
     size_t i;
@@ -1502,8 +1509,8 @@ PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseli
            entry->runs >= PERF_BASELINE_RUNS_;
 }
 
-/* A list of the names in `kept` and of the entries that are so, which takes its place.  The names
- * are copied behind their list, which ends with NULL.                                            */
+/* The names in `kept`, then those of the entries for which is() says 1, then NULL.  One allocation
+ * has list and names.  Frees `kept`; without memory it is returned.                              */
 PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **kept,
                                             const perf_baseline *b,
                                             int (*is)(const perf_main_ *,
@@ -1602,7 +1609,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     if (!to_screen)
         return perf_export_save(m->output, format, &m->with);
     row = perf_export_row_of_(format);
-    if (!row.put)                               /* a page, for a file only                        */
+    if (!row.put)                               /* this format goes to files only                 */
         return PERF_EINVAL;
     return perf_saving_save_(PERF_NULL_, stdout, row.put, &m->with, PERF_NULL_, 0);
 }
@@ -1648,7 +1655,7 @@ PERF_OURS_ static void perf_main_exit_(void)
 {
     perf_main_ *m = perf_main_now_;
 
-    if (!m || m->process != perf_process_id_())     /* a child that a body has forked             */
+    if (!m || m->process != perf_process_id_())     /* in a child that a body has forked          */
         return;
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     m->over = 1;
@@ -1696,7 +1703,7 @@ PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
     return perf_main_printed_(stdout) ? 0 : 2;
 }
 
-/* Reads the options.  Returns the exit status where that is all there is to do; -1: go on. */
+/* Reads the options.  Returns -1: go on; else the exit status: all is done. */
 PERF_COLD_FN_ int perf_main_begin_(perf_main_ *m, int argc, char **argv)
 {
     int i;
