@@ -46,8 +46,9 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * passed, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the
  * report, "(perf.h writes the trace)".  The ring of a thread that waits for long is written by the
  * next one that works.  A forked child goes on in a file of its own, "run.pftrace.PID", when it has
- * something to write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the
- * environment makes both calls.                                                                  */
+ * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.
+ * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
+ * calls.                                                                                         */
 
 /* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  A scope
  * that is open at a write may move the first one inside it by a ns, and by one more for each
@@ -680,7 +681,8 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 #endif
     if (f->failed)
         return 0;
-    s->inode = perf_file_inode_(s->path);
+    if (!f->direct)                             /* else the program may replace its own stdout    */
+        s->inode = perf_file_inode_(s->path);
     f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
@@ -724,12 +726,16 @@ PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, 
     return head - room;
 }
 
-/* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
- * about to write it when the process was copied.                                                 */
+/* The child of a fork: PATH.PID, or no stream where PATH is no file in a folder.  The parent's file
+ * is left alone: another thread may have been about to write it when the process was copied.     */
 PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
 {
     perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
 
+    if (s->pf.file.direct) {
+        perf_stream_fail_(s, PERF_EIO);
+        return;
+    }
     perf_put_char_(&o, '.');
     perf_put_u64_(&o, PERF_GET_(&r->process));
     if (!perf_stream_open_(s))
@@ -925,7 +931,7 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
     return PERF_EIO;
 }
 
-/* 1: another file stands where ours was: of a program that this one has started, say. */
+/* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0. */
 PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
 {
     const uint64_t now = perf_file_inode_(s->path);
@@ -1019,10 +1025,15 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
 
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
-    const char *path = perf_getenv_("PERF_TRACE_STREAM");
+    const char            *path = perf_getenv_("PERF_TRACE_STREAM");
+    const perf_registry_  *r;
+    const perf_streaming_ *s;
 
-    if (path && *path && perf_trace_stream(PERF_NULL_) == PERF_EIO)
-        (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", path);
+    if (!path || !*path || perf_trace_stream(PERF_NULL_) != PERF_EIO)
+        return;
+    r = perf_registry_read_();
+    s = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&r->stream));
+    (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", s->path);   /* maybe PATH.PID */
 }
 #endif
 

@@ -105,6 +105,21 @@ int main(int argc, char **argv)
     return status != 0;
 }
 C
+cat >moves.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf_trace.h"
+#include <stdio.h>
+#include <unistd.h>
+int main(void)                          /* puts another file in the place of its stream */
+{
+    char  own[64];
+    FILE *f = fopen("other", "wb");
+    (void)snprintf(own, sizeof own, "s.pftrace.%ld", (long)getpid());
+    { PERF_SCOPE("moves"); }
+    return !f || fclose(f) || rename("other", own);
+}
+C
+try "a program that loses its stream" gcc -O0 -I"$root" moves.c -o moves
 try "a program that starts another" gcc -O0 -I"$root" starts.c -o starts
 try "PERF_TRACE of both" sh -c 'PERF_TRACE=s.json ./starts ./program >said 2>&1'
 try "nothing is said" test ! -s said
@@ -114,6 +129,8 @@ try "and so it is the second time" sh -c 'PERF_TRACE=s.json ./starts "./starts .
     test "$(cat s.json.* | grep -c whole)" -eq 2 && test "$(cat s.json.* | grep -c "of the starter")" -eq 1'
 try "an exec is no start" sh -c 'rm -f s.json* && PERF_TRACE=s.json ./starts "exec ./starts" && test "$(ls s.json.* | wc -l)" -eq 1'
 try "streams of both" sh -c 'PERF_TRACE_STREAM=s.pftrace ./starts ./starts && grep -q starter s.pftrace && grep -q starter s.pftrace.*'
+try "a stream that is not whole has its own name" sh -c 'PERF_TRACE_STREAM=s.pftrace ./starts "sh -c \"PERF_TRACE_STREAM=s.pftrace exec ./moves\"" 2>&1 |
+    grep -q "^perf.h: the trace in s.pftrace.[0-9]* is not whole"'
 try "nothing is made beside a device" sh -c 'PERF_TRACE=/dev/stdout ./starts ./program | grep -q "of the starter" && ! ls /dev/stdout.*'
 try "another process has saved meanwhile" sh -c 'PERF_TRACE=m.json ./starts "env -u PERF_TRACE_OWNER ./program" 2>said &&
     grep -q whole m.json && cat m.json.* | grep -q "of the starter"'

@@ -806,11 +806,38 @@ static void odd_streams(const char *path)
     CHECK(fd >= 0 && perf_trace_stream(folder) == PERF_OK, "a pipe");
     round_of(3);
     CHECK(perf_trace_stream_flush() == PERF_OK && read(fd, room_, sizeof room_) > 50, "read");
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        round_of(4);
+        check_exit(perf_trace_stream_flush() == PERF_EIO && perf_trace_stream(NULL) == PERF_EIO ? 0 : 3);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "a child has no pipe of its own: %x", status);
+    snprintf(inner, sizeof inner, "%s.%ld", folder, (long)child);
+    CHECK(access(inner, F_OK) != 0, "and makes no file beside it");
     close(fd);
     round_of(4);
     CHECK(perf_trace_stream_flush() == PERF_EIO && perf_trace_stream(NULL) == PERF_EIO, "its reader is gone");
     remove(folder);
     perf_reset();
+}
+
+/* A pipe stays the stream's when the program puts another file in its number, as with its stdout. */
+static void redirected(void)
+{
+    char name[40];
+    int  end[2], null = open("/dev/null", O_WRONLY);
+
+    if (access("/dev/fd", R_OK) || null < 0 || pipe(end))
+        return;
+    snprintf(name, sizeof name, "/dev/fd/%d", end[1]);
+    CHECK(perf_trace_stream(name) == PERF_OK, "start");
+    round_of(1);
+    CHECK(dup2(null, end[1]) == end[1] && perf_trace_stream(NULL) == PERF_OK, "the pipe has it all");
+    CHECK(read(end[0], room_, sizeof room_) > 100, "read");
+    close(null);
+    close(end[0]);
+    close(end[1]);
 }
 
 /* What ends a program that writes where it cannot, by default: of ours it is an error.  What the
@@ -935,6 +962,7 @@ int main(void)
     hand_made();
     long_stream();
     odd_streams(first_path);
+    redirected();
     no_signal(first_path);
     replaced(first_path);
     dead_clock(first_path);
