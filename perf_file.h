@@ -645,13 +645,14 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
 }
 
 #if PERF_POSIX_FILES_
-/* Opens the folder of a file; -1: it cannot be.  With `turns` when nobody else has it so, or at
- * last without: somebody may keep it for ever, and some file systems lock no folder (NFS).       */
-PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
+/* Opens the folder of a file; -1: it cannot be.  With wait_ns also locks it, and after so long goes
+ * on without: somebody may keep it for ever, and some file systems lock no folder (NFS).         */
+PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 {
-    size_t n = PERF_LIBC_(strlen)(path);
-    char  *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
-    int    fd;
+    const uint64_t end = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) + wait_ns;
+    size_t         n = PERF_LIBC_(strlen)(path);
+    char          *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
+    int            fd;
 
     while (n && path[n - 1] != '/')
         n--;
@@ -659,13 +660,14 @@ PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
         PERF_LIBC_(memcpy)(PERF_CAST_(char *, PERF_LIBC_(memcpy)(room, path, n)) + n, ".", 2);
     fd = room ? perf_open_(room, PERF_O_CLOEXEC_) : -1;
     PERF_FREE(room);
-    while (fd >= 0 && turns-- && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
-           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35))        /* of Linux, of others                */
+    while (fd >= 0 && wait_ns && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
+           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35) &&      /* of Linux, of others                */
+           perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) < end)
         (void)perf_sched_yield_();
     return fd;
 }
 #else
-#define perf_file_folder_(path, turns) (-1)
+#define perf_file_folder_(path, wait_ns) (-1)
 #define perf_fsync_(fd)                0
 #define perf_close_(fd)                ((void)(fd))
 #endif

@@ -1261,7 +1261,7 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 
     if (child && !perf_trace_any_(r))
         return;
-    folder = perf_file_folder_(path, 1000);
+    folder = perf_file_folder_(path, UINT64_C(1000000000));
     taken = r && !child && perf_trace_taken_(r, path);
     own = perf_path_beside_(path, child || taken);
     if (!own || perf_trace_save(own) != PERF_OK)

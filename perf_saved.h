@@ -78,7 +78,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
  * a new file begins with this run.  After 100 of them: PERF_EIO.
  * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
- * a second at most, then goes on without it; with opts.alone nobody waits.
+ * 5 seconds at most, then goes on without it; with opts.alone nobody waits.
  * Statuses as perf_results_save.                                                                 */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
@@ -1934,7 +1934,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
 #endif
 #define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
-#define PERF_FILE_TURNS_ 1000000        /* so often a writer looks whether the folder is free     */
+#define PERF_FILE_WAIT_NS_ UINT64_C(5000000000)         /* longest wait for the folder            */
 
 /* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
  * kept.  Unlike rename(), link() replaces nothing.                                               */
@@ -1983,7 +1983,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
         return PERF_EDISABLED;
     if (!path || !*path || !perf_results_opts_good_(opts))
         return PERF_EINVAL;
-    folder = perf_file_folder_(path, keep ? PERF_FILE_TURNS_ : 0);
+    folder = perf_file_folder_(path, keep ? PERF_FILE_WAIT_NS_ : 0);
     if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
         text = perf_read_file_(path, &size, &status);
     if (size) {

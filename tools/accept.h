@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-enum { ACCEPT_TURNS = 1000000 };        /* so often it looks whether the folder is free           */
+#define ACCEPT_WAIT_NS UINT64_C(5000000000)     /* longest wait for the folder                    */
 
 /* 1: the text names that run of the row: by its id, label, or number in the history. */
 PERF_FN int accept_is_run(const history_row *r, size_t i, const char *text)
@@ -176,7 +176,7 @@ PERF_FN int accept_alone(const history *h, const char *entry, const char *named)
 /* Takes turns with programs that add a run: none of theirs is lost.  An exit status. */
 PERF_FN int accept_file(const history *h, const char *entry, const char *named)
 {
-    const int folder = perf_file_folder_(h->file[0], ACCEPT_TURNS);
+    const int folder = perf_file_folder_(h->file[0], ACCEPT_WAIT_NS);
     const int status = accept_alone(h, entry, named);
 
     (void)perf_close_(folder);
