@@ -432,13 +432,27 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     return 1;
 }
 
+/* 1: the list "A, B" has that name, and not only one that contains it, as A100 does A10. */
+PERF_COLD_FN_ int perf_is_device_of_(const char *list, const char *device)
+{
+    const size_t length = strlen(device);
+    const char  *at = strstr(list, device);
+
+    for (; at; at = strstr(at + 1, device))
+        if ((at == list || (at - list >= 2 && !strncmp(at - 2, ", ", 2))) &&
+            (!at[length] || !strncmp(at + length, ", ", 2)))
+            return 1;
+    return 0;
+}
+
 /* Adds the name of a loop's device, if it is not there and fits. */
 PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
 {
     const size_t used = strlen(run->gpu);
     perf_out_    out = perf_out_open_(run->gpu + used, sizeof run->gpu - used);
 
-    if (!*device || strstr(run->gpu, device) || strlen(device) + 2 >= sizeof run->gpu - used)
+    if (!*device || perf_is_device_of_(run->gpu, device) ||
+        strlen(device) + 2 >= sizeof run->gpu - used)
         return;
     if (used)
         perf_put_(&out, ", ");
@@ -1287,7 +1301,8 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
                 perf_read_loop_of_(file);
         }
     }
-    if (perf_read_peek_(&file->in))             /* something behind the end                       */
+    (void)perf_read_peek_(&file->in);
+    if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
     if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
         perf_read_link_(file);

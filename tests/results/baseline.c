@@ -648,6 +648,13 @@ static void reader(void)
         perf_baseline_free(&b);
         free(exact);
     }
+    {
+        static const char zeros[] = "{\"perf_results\":1}\n\0\0";
+        perf_baseline     b = check_text(zeros, sizeof zeros, NULL);
+        CHECK(b.status == PERF_EFORMAT && b.error_at == 19, "zeros behind the end: %s at %lu",
+              perf_status_text(b.status), (unsigned long)b.error_at);
+        perf_baseline_free(&b);
+    }
     /* depth: 64 is read, more is refused, a million does no harm */
     for (n = 60; n < 2000000; n = n < 70 ? n + 1 : n * 30) {
         perf_baseline b;

@@ -48,6 +48,18 @@ static void texts(void)
     CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
 }
 
+/* The devices of a run, each once. */
+static void devices(void)
+{
+    static const char *const name[] = {"Model A100", "Model A10", "A100", "", "Model A10", "Model A100", "A100"};
+    perf_run_                run = PERF_ZERO;
+    size_t                   i;
+
+    for (i = 0; i < sizeof name / sizeof *name; i++)
+        perf_run_device_(&run, name[i]);
+    CHECK(!strcmp(run.gpu, "Model A100, Model A10, A100"), "%s", run.gpu);
+}
+
 /* What a name says of the time that is spent in it. */
 static void bounds(void)
 {
@@ -1177,6 +1189,7 @@ int main(int argc, char **argv)
     dir = argc > 1 ? argv[1] : dir;
     snprintf(path, sizeof path, "%s/file", dir);
     texts();
+    devices();
     bounds();
     characters();
     numbers();
