@@ -23,8 +23,8 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_STREAM_BYTES       /* in the file that calls perf_trace_stream: the stream ends with */
-#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* the write that goes beyond so many bytes       */
+#ifndef PERF_STREAM_BYTES       /* a stream ends with the write that goes beyond so many bytes;   */
+#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* for the file that calls perf_trace_stream      */
 #endif
 
 PERF_BEGIN_DECLS
@@ -50,8 +50,8 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
  * calls.                                                                                         */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  A scope
- * that is open at a write may move the first one inside it by a ns, and by one more for each
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  In the
+ * file the first scope inside one that is open at a write may begin later, by 1 ns for each scope
  * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
  * cut back to the last whole write, the report counts the events not in it, recording goes on.
@@ -90,8 +90,7 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 PERF_FN char *perf_varint_(char *p, uint64_t v)
 {
     while (v >= 128) {
-        *p++ = PERF_CAST_(char, v & 127);
-        p[-1] = PERF_CAST_(char, p[-1] | -128);
+        *p++ = PERF_CAST_(char, (v & 127) - 128);       /* bit 7: more follow                     */
         v >>= 7;
     }
     *p++ = PERF_CAST_(char, v);
@@ -107,9 +106,11 @@ PERF_FN char *perf_field_(char *p, uint32_t number, uint64_t v)
 /* A field that holds the 64 bits of a double. */
 PERF_FN char *perf_field_double_(char *p, uint32_t number, uint64_t bits)
 {
+    int i;
+
     p = perf_varint_(p, number << 3 | 1);
-    for (number = 0; number < 8; number++)
-        *p++ = PERF_CAST_(char, bits >> 8 * number & 255);
+    for (i = 0; i < 8; i++)
+        *p++ = PERF_CAST_(char, bits >> 8 * i & 255);
     return p;
 }
 
@@ -121,21 +122,22 @@ PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, siz
     return p + n;
 }
 
-/* A moment at which a scope begins (name) or ends (0). */
+/* A moment at which a scope begins, or ends (name 0). */
 typedef struct perf_edge_ {
-    uint64_t ticks, value;      /* value: index of its first number or text, 0: none              */
+    uint64_t ticks, value;      /* value: index of the scope's first remark; 0: none              */
     uint32_t name, depth;
 } perf_edge_;
 
-/* A scope written after its first child must begin before it, or a viewer puts it inside that
- * child: both may begin at one moment, as clocks tick every 10 ns.  So the first child at depth d
- * of a scope that is still open begins d - 1 ns later, with all that begins at that moment.      */
-#define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
+/* A scope that is open at a write comes into the file after its first child.  It must begin before
+ * that child, or a viewer puts it inside; but clocks tick every 10 ns, so both may begin at one
+ * moment (a tie).  So the first child at depth d of an open scope is written d - 1 ns later, and so
+ * is all that begins at that moment.                                                             */
+#define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper ones wrap     */
 #define PERF_TIES_NONE_ (~UINT64_C(0))
 typedef struct perf_firsts_ {   /* of a thread, kept between the writes of a stream               */
     uint64_t last_ns;           /* the last time in the file                                      */
-    uint64_t ticks[PERF_TIES_]; /* by depth: the first begin in the file inside a scope that is   */
-} perf_firsts_;                 /* not; PERF_TIES_NONE_: none                                     */
+    uint64_t ticks[PERF_TIES_]; /* by depth: begin of the first child of a scope that is open;    */
+} perf_firsts_;                 /* PERF_TIES_NONE_: none                                          */
 typedef struct perf_ties_ {
     perf_firsts_ *now;
     uint64_t      old[PERF_TIES_];      /* now->ticks before the present write                    */
@@ -146,15 +148,16 @@ typedef struct perf_pf_ {
     perf_registry_ *registry;
     perf_epoch_     epoch;
     uint64_t        process;
-    int             no_memory, mapped;          /* mapped: the room for edges and names is fixed  */
-    perf_edge_     *room;                       /* 3 edges an event                               */
-    size_t          events;                     /* it is for so many                              */
-    char           *used;                       /* by name                                        */
-    uint32_t        names;
-    struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
+    int             no_memory;
+    int             mapped;                     /* 1: a stream: `room` stays, `used` is in pages  */
+    perf_edge_     *room;                       /* 3 edges for each of `events` events            */
+    size_t          events;
+    char           *used;                       /* by id of a name, 1: an event here has it       */
+    uint32_t        names;                      /* size of `used`                                 */
+    perf_ties_     *ties;                       /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
-/* A name in UTF-8, at most PERF_NAME_MAX_ bytes; those that are not become '?'.  Returns them. */
+/* Copies a name, cut to PERF_NAME_MAX_ bytes; what is no UTF-8 becomes '?'.  Returns the length. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
     perf_out_ o = perf_out_open_(to, PERF_NAME_MAX_ + 1);
@@ -172,8 +175,9 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
     begin[-1] = PERF_CAST_(char, (end - begin) >> 7);
 }
 
-/* A packet of the trace.  shape: field numbers, each with what it holds: ( a message ), # the next
- * number of v, $ the text (nothing, should it be NULL).  @ are two fields: file and line.        */
+/* Writes a packet.  shape: field numbers, each followed by what the field holds: "(" to ")" is a
+ * message, # the next number of v, $ the text (NULL: no field).  @ is the file and line of `place`.
+ * "60(1#)10#" is field 60, with v[0] as its field 1, and field 10 with v[1].                     */
 PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text,
                                 const perf_site_ *place)
 {
@@ -209,30 +213,32 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *
     w->file.p = p;
 }
 
-/* The track of a thread (kind 0), counter (1) or async span (2) below its process; of that (3). */
+enum { PERF_TRACK_THREAD_, PERF_TRACK_COUNTER_, PERF_TRACK_SPAN_, PERF_TRACK_PROCESS_ };
+
+/* Describes a track of that kind.  name: "" for none.  thread: its id, of a thread's track. */
 PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const char *name,
                                   uint64_t thread)
 {
-    static const char *const shape[4] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
-                                         "60(1#3(1#))10#"};
+    static const char *const shape[] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
+                                        "60(1#3(1#))10#"};      /* by kind                        */
     const uint64_t one[] = {uuid, w->process, thread, 1}, below[] = {uuid, w->process << 32, 1},
                    process[] = {uuid, w->process, 1};
 
     const uint64_t *number = below;
 
-    if (kind == 0)
+    if (kind == PERF_TRACK_THREAD_)
         number = one;
-    else if (kind == 3)
+    else if (kind == PERF_TRACK_PROCESS_)
         number = process;
-    if (kind == 0 && !*name)
+    if (kind == PERF_TRACK_THREAD_ && !*name)
         name = PERF_NULL_;
     perf_pf_put_(w, shape[kind], number, name, PERF_NULL_);
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
- * get short numbers.  The trace processor knows a clock by its number and that of the sequence,
- * and t0 of a clock may not go back: so both are made from the number of the process, as far as
- * there are numbers (64 clocks; 100 sequences of one byte).                                      */
+ * get short numbers.  The trace processor knows a clock by its number and its sequence's, and t0 of
+ * a clock may not go back: so both numbers are made from the process number, as far as they go (64
+ * clocks; about 100 sequences whose number fits in one byte).                                    */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
     const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
@@ -242,7 +248,7 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
     perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
 }
 
-/* Tells the sequence by which number its events call a name, and its place in the source. */
+/* Tells the sequence that number `id` means this name and this place in the source. */
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
     const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
@@ -254,8 +260,12 @@ PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
         perf_pf_put_(w, "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* A begin (type 1), end (2; name 0), instant (3), with its values in e from index `at` on (e NULL
- * or 0: none), or counter (4), `at` being its bits.  uuid 0: on the track of the sequence.       */
+/* Types of events, as Perfetto numbers them. */
+enum { PERF_PF_BEGIN_ = 1, PERF_PF_END_, PERF_PF_INSTANT_, PERF_PF_COUNTER_ };
+
+/* Writes an event.  name: 0 for an end.  uuid: its track; 0: the sequence's, and `time` is ns since
+ * the event before.  at: index in e of its first remark (e NULL or 0: none); of a counter the bits
+ * of its value.                                                                                  */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uint64_t uuid,
                                   uint64_t time, uint64_t sequence, const perf_events_ *e,
                                   uint64_t at)
@@ -279,7 +289,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     p = perf_field_(p, 9, type);
     if (uuid)
         p = perf_field_(p, 11, uuid);
-    if (type == 4)
+    if (type == PERF_PF_COUNTER_)
         p = perf_field_double_(p, 44, at);
     if (site && uuid)
         p = perf_field_bytes_(p, 23, text, perf_pf_text_(text, site->name));
@@ -308,7 +318,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     w->file.p = p;
 }
 
-/* Writes an event that is no scope.  `known`: its track has been described. */
+/* Writes an event that is no scope.  known: 1, its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_events_ *e,
                                   int known)
 {
@@ -317,18 +327,20 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_e
     uint64_t    uuid = w->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, z->name) << 8;
 
     if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, 3, z->name, w->process << 32 | e->number, ns, 1, e, z->remarks);
+        perf_pf_event_(w, PERF_PF_INSTANT_, z->name, w->process << 32 | e->number, ns, 1, e,
+                       z->remarks);
         return;
     }
     if (z->kind == PERF_KIND_ASYNC_)
         uuid += z->extra & 255;
     if (z->kind == PERF_KIND_ASYNC_ || !known)
-        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
+        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
+                                                              : PERF_TRACK_SPAN_, name, 0);
     if (z->kind == PERF_KIND_COUNT_) {
-        perf_pf_event_(w, 4, 0, uuid, ns, 1, PERF_NULL_, z->extra);
+        perf_pf_event_(w, PERF_PF_COUNTER_, 0, uuid, ns, 1, PERF_NULL_, z->extra);
     } else {
-        perf_pf_event_(w, 1, z->name, uuid, ns, 1, PERF_NULL_, 0);
-        perf_pf_event_(w, 2, 0, uuid, perf_epoch_ns_(&w->epoch, z->start + z->length), 1,
+        perf_pf_event_(w, PERF_PF_BEGIN_, z->name, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(w, PERF_PF_END_, 0, uuid, perf_epoch_ns_(&w->epoch, z->start + z->length), 1,
                        PERF_NULL_, 0);
     }
 }
@@ -364,8 +376,9 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
     return 1;
 }
 
-/* Newest first, each event ends before the one before it; those that contain it are on the stack.
- * Written from the back they are in order of time.  Returns the first of 2n, up to room + 3n.    */
+/* Begins and ends of the scopes in e, in order of time; all other events are written here.  Events
+ * are sorted by their ends, newest first: so edges are made from the back, with the begins of the
+ * scopes around on a stack.  Returns the first edge of at most 2n; the last is before room + 3n. */
 PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 {
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
@@ -399,7 +412,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     return out;
 }
 
-/* Writes a begin or end whose first children are in the file already. */
+/* Writes an edge that lies before last_ns: of a scope that was open at the write before. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
 {
     uint64_t uuid = w->process << 32 | e->number;
@@ -407,7 +420,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
     uint32_t k, both;
 
     if (!edge->name) {
-        perf_pf_event_(w, 2, 0, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(w, PERF_PF_END_, 0, uuid, ns, 1, PERF_NULL_, 0);
         return;
     }
     for (k = 2; k <= edge->depth % PERF_TIES_; k++)
@@ -418,10 +431,11 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
             if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
-    perf_pf_event_(w, 1, edge->name, uuid, ns, 1, e, edge->value);
+    perf_pf_event_(w, PERF_PF_BEGIN_, edge->name, uuid, ns, 1, e, edge->value);
 }
 
-/* Raises *ns to where first children up to `ticks` are moved; returns the ticks of the next one. */
+/* Raises *ns to where the first children that begin by `ticks` are moved.  *depth: where to go on.
+ * Returns the ticks of the next first child, PERF_TIES_NONE_: none.                              */
 PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth,
                                     uint64_t *ns)
 {
@@ -438,7 +452,7 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
     return PERF_TIES_NONE_;
 }
 
-/* Begins and ends up to `end`, the last time in the file being `last` ns; returns the new one. */
+/* Writes begins and ends up to `end`.  last: the last time in the file, ns; returns the new one. */
 PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge,
                                       const perf_edge_ *end, uint64_t sequence, uint64_t last)
 {
@@ -455,15 +469,15 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
         if (ns < last)
             ns = last;
         if (edge->name && edge->value) {
-            perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
+            perf_pf_event_(w, PERF_PF_BEGIN_, edge->name, 0, ns - last, sequence, e, edge->value);
             continue;
         }
-        packet = w->file.p + 2;                 /* as perf_pf_event_ does, but fast               */
+        packet = w->file.p + 2;                 /* as perf_pf_event_, but fast                    */
         packet[-2] = 0x0a;
         p = perf_field_(packet, 8, ns - last);
         event = perf_field_(p, 10, sequence) + 2;
         event[-2] = 0x5a;
-        p = perf_field_(event, 9, edge->name ? 1 : 2);
+        p = perf_field_(event, 9, edge->name ? PERF_PF_BEGIN_ : PERF_PF_END_);
         if (edge->name)
             p = perf_field_(p, 10, edge->name);
         if (edge->name && PERF_ACQ_(&w->registry->names)[edge->name]->site.file)
@@ -486,7 +500,7 @@ PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
 
     if (!n)
         return;
-    perf_pf_track_(w, uuid, 0, e->name, e->thread);
+    perf_pf_track_(w, uuid, PERF_TRACK_THREAD_, e->name, e->thread);
     if (!perf_pf_room_(w, n)) {
         w->no_memory = 1;
         return;
@@ -511,7 +525,7 @@ PERF_COLD_FN_ void perf_pf_go_(void *with)
 {
     perf_pf_ *w = PERF_CAST_(perf_pf_ *, with);
 
-    perf_pf_track_(w, w->process << 32, 3, "", 0);
+    perf_pf_track_(w, w->process << 32, PERF_TRACK_PROCESS_, "", 0);
     if (!perf_events_each_(w->registry, perf_pf_thread_, w) || w->no_memory)
         w->file.failed = 1;
     perf_file_flush_(&w->file);
@@ -543,7 +557,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 /* ---- stream ---- */
 
 #define PERF_STREAM_CHUNK_ 65536u       /* entries written at a time                              */
-#define PERF_STREAM_KNOTS_ 64u
+#define PERF_STREAM_KNOTS_ 64u          /* pieces of the clock that are kept                      */
 #define PERF_STREAM_NS_    1e9          /* all rings are written at least so often                */
 
 typedef struct perf_streaming_ {
@@ -551,19 +565,21 @@ typedef struct perf_streaming_ {
     perf_pf_      pf;
     perf_ties_    ties;
     uint32_t      process;      /* whose file is open                                             */
-    uint32_t      knots;        /* epochs used so far                                             */
+    uint32_t      knots;        /* pieces of the clock so far                                     */
     uint64_t      whole;        /* bytes of the file after the last good write                    */
-    uint64_t      inode;        /* of the file                                                    */
-    uint64_t      period, all_at;               /* ticks; when all rings were written             */
-    uint64_t      began, next_knot;             /* ns                                             */
-    perf_event_  *event;        /* behind this struct, as are pf.room, links and file's buffer    */
-    uint32_t     *value;        /* of perf_events_: a number an event                             */
+    uint64_t      inode;        /* of the file; 0: a pipe, a device, or not known                 */
+    uint64_t      period;       /* PERF_STREAM_NS_ in ticks                                       */
+    uint64_t      all_at;       /* ticks when all rings were last written                         */
+    uint64_t      began, next_knot;     /* ns: start of the clock, start of its next piece        */
+    perf_event_  *event;        /* behind this struct, as are pf.room, value, and file's buffer   */
+    uint32_t     *value;        /* of perf_events_: a number for each event                       */
     size_t        path_length;
     char          path[4096 + 16];              /* with room for ".PID"                           */
-    perf_epoch_   knot[PERF_STREAM_KNOTS_];
+    perf_epoch_   knot[PERF_STREAM_KNOTS_];     /* piece n is knot[n % PERF_STREAM_KNOTS_]        */
 } perf_streaming_;
 
-/* How many ns a piece of the clock is for, `since` ns after the start: from `least` to a minute. */
+/* Length in ns of the piece of the clock that begins `since` ns after the start: from `least` to a
+ * minute.                                                                                        */
 PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
 {
     if (since < least)
@@ -573,9 +589,9 @@ PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
     return since;
 }
 
-/* How ticks become ns: by straight pieces that join, so that what follows stays in order with what
- * was written.  Each aims at the clock as it is known now.  A new piece begins when the time since
- * the start has doubled, and every minute.                                                       */
+/* Ticks become ns by straight pieces that join, so that later times in the file never lie before
+ * earlier ones.  Each piece aims at the clock as it is known now.  A new one begins when the time
+ * since the start has doubled, and every minute.                                                 */
 PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
 {
     perf_epoch_  now = perf_epoch_of_(r);
@@ -603,7 +619,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
         k->ticks = ticks;
         k->ns = here;
         k->older = old;
-        if (s->knots >= PERF_STREAM_KNOTS_)     /* the place of the oldest: the next is the last  */
+        if (s->knots >= PERF_STREAM_KNOTS_)     /* k was the oldest: now the one after it is      */
             s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
     }
     s->knots++;
@@ -611,6 +627,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     s->pf.epoch = *k;
 }
 
+/* Empties the firsts of a thread, if it has any. */
 PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
 {
     perf_firsts_ *first = PERF_PTR_(perf_firsts_ *, t->ring_first);
@@ -621,7 +638,7 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
     first->last_ns = 0;
 }
 
-/* The firsts of a thread, all empty if new; NULL: no memory. */
+/* The firsts of a thread, empty if new; NULL: no memory. */
 PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *r, perf_recorder_ *t)
 {
     if (!t->ring_first) {
@@ -645,7 +662,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
         if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !z.slice)
             continue;
         depth = z.depth % PERF_TIES_;
-        for (; top > depth; top--)
+        for (; top > depth; top--)              /* what was open there is in the file now         */
             if (top < PERF_TIES_)
                 first->ticks[top] = PERF_TIES_NONE_;
         top = depth;
@@ -654,7 +671,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
     }
 }
 
-/* The number of events that are written at a time. */
+/* The most events that are written at a time. */
 PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
 {
     if (r->ring_events < PERF_STREAM_CHUNK_)
@@ -662,7 +679,7 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
     return PERF_STREAM_CHUNK_;
 }
 
-/* Opens a file that stands at its path at once, to be read while it grows; 0: cannot. */
+/* Opens the file, which stands at its path from now on, to be read while it grows; 0: failed. */
 PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
@@ -688,7 +705,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
     s->pf.process = s->process;
-    perf_pf_track_(&s->pf, s->pf.process << 32, 3, "", 0);
+    perf_pf_track_(&s->pf, s->pf.process << 32, PERF_TRACK_PROCESS_, "", 0);
     perf_file_flush_(f);
     s->whole = f->written;
     return !f->failed;
@@ -697,7 +714,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 #if PERF_POSIX_FILES_
 extern int perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
 #endif
-/* Cuts the file back to the last whole write. */
+/* Ends the stream because of `why`; cuts the file back to the last whole write. */
 PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
 {
     perf_file_ *f = &s->pf.file;
@@ -711,7 +728,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     perf_fail_(s->pf.registry, why);
 }
 
-/* Leaves out what the ring has overwritten since `from`, and counts it; returns the new `from`. */
+/* Counts what the ring has overwritten since `from` as unsent; returns the first that is there. */
 PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
                                          uint64_t from, uint64_t head)
 {
@@ -758,8 +775,8 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, 
         n = head - from;
     until = from + n;
     perf_events_read_(&e, r, t, until, n);
-    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event that is not there  */
-    until -= later * sizeof(perf_event_);
+    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event not yet whole: for */
+    until -= later * sizeof(perf_event_);                       /* the next chunk                 */
     PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count - later);
     if (!e.count)
         return from;
@@ -806,7 +823,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     PERF_SET_(&t->ring_sent, from);
 }
 
-/* With the lock held.  t: the ring that is due, NULL: all of them. */
+/* With the lock held: writes the ring of t, or all (t NULL); all, too, when a period has passed. */
 PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf_recorder_ *t)
 {
     perf_streaming_ *s = PERF_PTR_(perf_streaming_ *, stream);
@@ -817,7 +834,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
     if (t) {
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
-        /* as many events as a period brings at the speed of the last ones */
+        /* due next: after as many entries as a period brings at the speed of the last ones */
         half = perf_stream_chunk_(r) / 2;
         step = 16;
         if (t->ring_step)
@@ -844,7 +861,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-/* The memory of a stream: the one of the last stream, if it fits; NULL: there is none. */
+/* The memory of a stream: that of the last one, if it has this size; NULL: no memory. */
 PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t bytes)
 {
     if (r->stream && r->stream->bytes == bytes)
@@ -856,10 +873,11 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t byt
 PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, const char *path,
                                      uint64_t chunk)
 {
-    perf_pf_ old = s->pf;                       /* as new, but for the head, which a report may   */
+    perf_pf_ old = s->pf;
 
+    /* all but the head, which a report may be reading, and the pages for names */
     memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-    s->pf.used = old.used;                      /* be reading, and the room mapped for names      */
+    s->pf.used = old.used;
     s->pf.names = old.names;
     s->path_length = strlen(path);
     s->pf.registry = r;
@@ -882,7 +900,7 @@ PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *r, perf_recorder_ *t)
         gone = written - room;
         more = gone / sizeof(perf_event_) - perf_ring_dropped_(r, t, lost);
     }
-    PERF_SET_(&t->sent_more, more);             /* those that began no event                      */
+    PERF_SET_(&t->sent_more, more);             /* entries that began no event                    */
     PERF_SET_(&t->ring_sent, lost + gone);
     t->ring_at = t->ring_step = 0;
     perf_firsts_clear_(t);
@@ -924,7 +942,7 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
         return PERF_OK;
     }
     perf_file_close_(&s->pf.file);
-    if (&s->head != r->stream) {                /* the next attempt takes its memory              */
+    if (&s->head != r->stream) {                /* so that the next attempt takes its memory      */
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }
@@ -939,6 +957,7 @@ PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
     return now && s->inode && now != s->inode;
 }
 
+/* Writes what all rings hold; `end`: closes the file, too. */
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -963,7 +982,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
         if (s->process != PERF_GET_(&r->process))
-            f->file = PERF_NULL_;               /* its parent's                                   */
+            f->file = PERF_NULL_;               /* it is the parent's                             */
         else if (perf_stream_replaced_(s))
             status = PERF_EIO;
         perf_file_close_(f);
@@ -1001,10 +1020,10 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* PATH is of the process that has started this one, if any has with the same PATH: then this one
- * streams to PATH.PID.                                                                           */
+/* Streams to PATH, or to PATH.PID where the process that has started this one has the same PATH and
+ * it is a file in a folder.                                                                      */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
-{
+{                                               /* after perf_at_start_, which sets `started`     */
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
     char            own[4096 + 16];
@@ -1017,7 +1036,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
-    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)  /* perf_at_start_ */
+    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
         perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
@@ -1039,15 +1058,16 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exi
 
 /* ---- merge ---- */
 
-#define PERF_MERGE_PACKET_ 65536u       /* longest record of a trace of ours, and more            */
-#define PERF_MERGE_FREE_   (1u << 22)   /* above the process numbers of Linux                     */
-#define PERF_MERGE_PIDS_   65536u       /* processes in all                                       */
-#define PERF_MERGE_BYTES_  (UINT64_C(1) << 40)  /* of a part: no file of ours comes near it       */
+#define PERF_MERGE_PACKET_ 65536u       /* no packet of ours is as long                           */
+#define PERF_MERGE_FREE_   (1u << 22)   /* new process numbers: Linux has none from here on       */
+#define PERF_MERGE_PIDS_   65536u       /* most processes in all                                  */
+#define PERF_MERGE_BYTES_  (UINT64_C(1) << 40)  /* most of a part; ours are far smaller           */
 
 typedef struct perf_pids_ {     /* of the processes in the output, in the order of the parts      */
-    uint32_t from[PERF_MERGE_PIDS_], to[PERF_MERGE_PIDS_];
-    size_t   count, part;               /* part: where those of the present one begin             */
-    size_t   last;                      /* the one asked for last                                 */
+    uint32_t from[PERF_MERGE_PIDS_];    /* number in its part                                     */
+    uint32_t to[PERF_MERGE_PIDS_];      /* number in the output                                   */
+    size_t   count, part;               /* part: index of the first of the present part           */
+    size_t   last;                      /* index of the one asked for last                        */
 } perf_pids_;
 
 typedef struct perf_merge_ {
@@ -1056,16 +1076,16 @@ typedef struct perf_merge_ {
     size_t                 parts, at;
     perf_status            status;
     FILE                  *in;
-    char                  *buffer;      /* of the part: PERF_MERGE_PACKET_ bytes and more         */
-    size_t                 begin, end;
+    char                  *buffer;      /* 2 * PERF_MERGE_PACKET_ bytes                           */
+    size_t                 begin, end;  /* in it: what is read of the part and not yet used       */
     uint64_t               bytes;       /* read of the part                                       */
-    int                    ours;        /* it has begun as a trace of perf.h begins               */
-    char                  *text, *text_end;     /* a packet that is being made                    */
+    int                    ours;        /* 1: the part begins as a trace of perf.h begins         */
+    char                  *text, *text_end;     /* room for the packet that is being made         */
     perf_pids_            *pids;
     uint32_t               sequences, highest;  /* used by the parts before; by this one          */
 } perf_merge_;
 
-/* At least n bytes more of the part in the buffer; 0 at its end. */
+/* Reads until n bytes of the part are in the buffer; 0: the part ends before. */
 PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
 {
     size_t before;
@@ -1106,7 +1126,7 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
         return 0;
     }
     k->from[k->count] = is;
-    for (i = 0; !is || i < k->count;)           /* the next that is free                          */
+    for (i = 0; !is || i < k->count;)           /* itself, or the next number that is free; no 0  */
         if (is && k->to[i] != is) {
             i++;
         } else {
@@ -1117,6 +1137,7 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
     return k->to[k->count++];
 }
 
+/* What stands beside the name of a process whose clock was moved; returns the length. */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
     perf_out_ o = perf_out_open_(to, cap);
@@ -1127,7 +1148,7 @@ PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t ca
     return o.len;
 }
 
-/* One varint before end; 0: there is none. */
+/* Reads a varint that ends before `end`; returns its end, NULL: there is none. */
 PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *v)
 {
     int shift;
@@ -1141,7 +1162,8 @@ PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *
     return PERF_NULL_;
 }
 
-/* The end of the field at p, NULL: broken.  *v: its number, or the bytes of content before it.   */
+/* Returns the end of the field at p, NULL: broken.  *v: its number, or the length of its content,
+ * which lies before that end.                                                                    */
 PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint64_t *tag,
                                            uint64_t *v)
 {
@@ -1158,11 +1180,12 @@ PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint6
     return p && *v <= PERF_CAST_(uint64_t, end - p) ? p + *v : PERF_NULL_;
 }
 
-/* What has to change: messages by the kinds of their fields, and numbers. */
+/* Fields by what has to change in them: messages (before PERF_M_SEQUENCE_), then numbers. */
 enum { PERF_M_PACKET_, PERF_M_EVENT_, PERF_M_TRACK_, PERF_M_PROCESS_, PERF_M_THREAD_,
        PERF_M_SNAPSHOT_, PERF_M_CLOCK_, PERF_M_DEFAULTS_, PERF_M_SEQUENCE_, PERF_M_TIME_,
        PERF_M_UUID_, PERF_M_PID_, PERF_M_UNCHANGED_ };
 
+/* The kind of field `number` in a message of that kind. */
 PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
 {
     static const unsigned char change[][3] = {      /* in, field, is                              */
@@ -1182,7 +1205,7 @@ PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
     return PERF_M_UNCHANGED_;
 }
 
-/* The number that stands for v. */
+/* What v, of that kind, becomes in the output.  clock: of a time, its number. */
 PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t v, uint64_t clock)
 {
     if (kind == PERF_M_SEQUENCE_) {
@@ -1200,8 +1223,7 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t 
     return v;
 }
 
-/* The number in a message's field, 0 when it has none: field 58 of a packet is the clock of its
- * time, field 1 of a clock says which one it is.                                                 */
+/* The number in a field of a message; 0: it has none. */
 PERF_COLD_FN_ uint64_t perf_merge_find_(const char *p, const char *end, uint64_t number)
 {
     uint64_t tag = 0, v = 0;
@@ -1221,9 +1243,9 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
     uint64_t tag, v, clock = 0;
 
     if (kind == PERF_M_PACKET_)
-        clock = perf_merge_find_(p, end, 58);
+        clock = perf_merge_find_(p, end, 58);   /* the clock of its time                          */
     else if (kind == PERF_M_CLOCK_)
-        clock = perf_merge_find_(p, end, 1);
+        clock = perf_merge_find_(p, end, 1);    /* which clock this is                            */
     while (p < end) {
         int inner;
         p = perf_field_read_(p, end, &tag, &v);
@@ -1243,13 +1265,13 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
             to += v;
         } else {
             char *body = to + 3, *body_end = perf_merge_message_(m, inner, p - v, p, body);
-            if (!body_end)                      /* else less than the 2^21 bytes of m->text       */
+            if (!body_end)
                 return PERF_NULL_;
             v = PERF_CAST_(uint64_t, body_end - body);
-            to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is        */
+            to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, as v is below 2^21    */
             to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
             to[2] = PERF_CAST_(char, v >> 14);
-            if (v < 128) {                      /* mostly: then one byte                          */
+            if (v < 128) {                      /* as most are: one byte                          */
                 to[0] = PERF_CAST_(char, v);
                 memmove(to + 1, body, PERF_CAST_(size_t, v));
                 body_end -= 2;
@@ -1268,6 +1290,7 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
     return to;
 }
 
+/* Copies the packets of the part; m->status says how that went. */
 PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
 {
     const char *p, *q, *end;
@@ -1295,12 +1318,12 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
         to = m->ours ? perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text) : PERF_NULL_;
         if (m->status == PERF_OK &&
             (!to || to == m->text || to - m->text > PERF_CAST_(int, PERF_MERGE_PACKET_) - 16))
-            m->status = PERF_EFORMAT;           /* what we write must be readable, too            */
+            m->status = PERF_EFORMAT;           /* or it grew too long to be read again           */
         if (m->status != PERF_OK)
             return;
         m->begin += k + PERF_CAST_(size_t, n);
         if (m->file.limit - m->file.p < to - m->text)
-            perf_file_flush_(&m->file);         /* its buffer is larger than any packet           */
+            perf_file_flush_(&m->file);         /* then its buffer has room for any packet        */
         m->file.p = perf_field_bytes_(m->file.p, 1, m->text, PERF_CAST_(size_t, to - m->text));
     }
 }
