@@ -20,6 +20,7 @@ PERF_BEGIN_DECLS
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 #define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 #endif
+#define perf_put_own_pid_(path) perf_putf_(path, ".%.0f", 1.0 * perf_process_id_())
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
@@ -180,8 +181,8 @@ PERF_BEGIN_DECLS
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
- *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
- *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
+ *   perf_process_id_, perf_thread_id_  who is running; perf_put_own_pid_  PATH becomes PATH.PID
+ *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
  *   perf_sort_  sorts an array

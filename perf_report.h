@@ -1246,7 +1246,7 @@ PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
     name = perf_out_open_(own, own ? size : 0);
     perf_put_(&name, path);
     if (beside)
-        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+        perf_put_own_pid_(&name);
     return own;
 }
 

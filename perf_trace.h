@@ -745,7 +745,7 @@ PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, 
 
 /* The child of a fork: PATH.PID, or no stream where PATH is no file in a folder.  The parent's file
  * is left alone: another thread may have been about to write it when the process was copied.     */
-PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
+PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s)
 {
     perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
 
@@ -753,8 +753,7 @@ PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
         perf_stream_fail_(s, PERF_EIO);
         return;
     }
-    perf_put_char_(&o, '.');
-    perf_put_u64_(&o, PERF_GET_(&r->process));
+    perf_put_own_pid_(&o);
     if (!perf_stream_open_(s))
         perf_stream_fail_(s, PERF_EIO);
 }
@@ -813,7 +812,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         return;
     }
     if (s->process != PERF_GET_(&r->process))
-        perf_stream_child_(s, r);
+        perf_stream_child_(s);
     while (from < head && s->head.state == PERF_STREAM_ON_) {
         next = perf_stream_part_(s, r, t, from, head);
         if (next == from)
@@ -1037,7 +1036,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
     if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
-        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+        perf_put_own_pid_(&name);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
