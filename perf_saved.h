@@ -228,7 +228,7 @@ PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
     perf_copy_text_(run->machine, sizeof run->machine, asked);
 }
 
-/* Now, finer than seconds: many runs fit into one. */
+/* Seconds since the epoch; finer than one, as many runs fit into it. */
 PERF_COLD_FN_ double perf_time_now_(void)
 {
 #if defined(_WIN32)
@@ -314,7 +314,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
 
-/* A bench without slices has its median as its only slice. */
+/* Adds a loop, or notes that there is no memory.  A bench without slices gets its median as one. */
 PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
 {
     if (loop.bench) {
@@ -342,7 +342,8 @@ PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
     return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
 }
 
-/* Where in a table of `room` (a power of two) places a loop like this stands, or would: FNV-1a. */
+/* Index of a loop like this, or of its free place, in a hash table (FNV-1a) of `room` places, a
+ * power of two.  A place holds the number of a loop + 1; 0: free.                                */
 PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
                                        const perf_saved_ *loop)
 {
@@ -380,7 +381,7 @@ PERF_COLD_FN_ int perf_saving_number_(perf_saving_ *saving, const size_t *table,
     return 1;
 }
 
-/* Numbers loops of equal names, oldest first: as one entry a slow one would hide behind a fast. */
+/* Numbers loops of equal names, oldest first: in one entry a fast loop would hide a slow one. */
 PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
 {
     size_t room = 16, i, at, *table;
@@ -418,10 +419,10 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     saved->own = loop;
     saved->x[0] = loop->sample[0];
     saved->x[1] = loop->sample[1];
-    if (loop->kind == 1) {
+    if (loop->kind == 1) {                      /* a bench                                        */
         saved->bench = PERF_CAST_(const perf_result *, loop->result);
         measured = saved->bench->time.count > 0;
-    } else if (loop->kind == 2) {
+    } else if (loop->kind == 2) {               /* an A/B loop                                    */
         saved->ab = PERF_CAST_(const perf_ab_result *, loop->result);
         measured = saved->ab->baseline.count > 0;
     } else {
@@ -576,7 +577,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     return saving;
 }
 
-/* Value i of an arm alone, by slice; 0: none such. */
+/* Value of slice i of an arm, whatever the other arm has; 0: none, or no duration. */
 PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
 {
     double x = 0.0;
@@ -588,7 +589,7 @@ PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
     return x;
 }
 
-/* The same; 0 also where a pair has only one. */
+/* The same; 0 also if the other arm of the pair has none. */
 PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
 {
     if (loop->ab && !(perf_saved_side_(loop, 1 - arm, i) > 0.0))
@@ -625,13 +626,12 @@ typedef struct perf_reader_ {
     size_t      error_at;
 } perf_reader_;
 
+/* Keeps the first failure and its place, and goes to the end of the text.  Returns 0. */
 PERF_COLD_FN_ int perf_read_fail_(perf_reader_ *in, perf_status why)
 {
     if (in->status == PERF_OK) {
         in->status = why;
         in->error_at = in->at;
-        if (in->at > in->size)
-            in->error_at = in->size;
     }
     in->at = in->size;
     return 0;
@@ -647,7 +647,7 @@ PERF_COLD_FN_ int perf_read_need_(perf_reader_ *in, int ok, size_t at, perf_stat
     return in->status == PERF_OK;
 }
 
-/* Room for the strings of a text of that size, which need not end with NUL. */
+/* Begins to read a text, which need not end with NUL.  0: it is too long, or no memory. */
 PERF_COLD_FN_ int perf_reader_open_(perf_reader_ *in, const char *text, size_t size)
 {
     memset(in, 0, sizeof *in);
@@ -678,6 +678,7 @@ PERF_FN char perf_read_peek_(perf_reader_ *in)
     return perf_read_char_(in);
 }
 
+/* 1: the next character that is no blank is `wanted`, and is read. */
 PERF_FN int perf_read_this_(perf_reader_ *in, char wanted)
 {
     if (perf_read_peek_(in) != wanted)
@@ -691,7 +692,7 @@ PERF_FN int perf_read_digit_(const perf_reader_ *in)
     return perf_read_char_(in) >= '0' && perf_read_char_(in) <= '9';
 }
 
-/* Four hexadecimal digits. */
+/* Reads four hexadecimal digits; 0: failed. */
 PERF_COLD_FN_ int perf_read_hex_(perf_reader_ *in, uint32_t *out)
 {
     static const char digit[] = "0123456789abcdef0123456789ABCDEF";
@@ -708,7 +709,8 @@ PERF_COLD_FN_ int perf_read_hex_(perf_reader_ *in, uint32_t *out)
     return 1;
 }
 
-/* The code behind \u, with its second half behind another.  NUL and lone surrogates: U+FFFD. */
+/* The code behind \u; of a surrogate pair, with the one behind the next \u.  NUL and lone
+ * surrogates: U+FFFD.                                                                            */
 PERF_COLD_FN_ uint32_t perf_read_code_(perf_reader_ *in)
 {
     const uint32_t unknown = 0xfffd;
@@ -807,7 +809,7 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
 }
 
 /* Digits with at most one point among them; *x is their number without the point.  Returns the
- * power of ten that the point makes, 1: they are no number of JSON.                              */
+ * power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                    */
 PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
 {
     const size_t first = in->at;
@@ -887,8 +889,8 @@ PERF_COLD_FN_ double perf_read_figure_(perf_reader_ *in)
     return x;
 }
 
-/* Goes to the next part of an object or a list.  *count counts them; 0 expects `open`.  0: the
- * end.                                                                                           */
+/* Goes to the next part of an object or a list; returns 0 at its end.  *count: the parts so far; at
+ * 0 it reads `open` first.                                                                       */
 PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, char close)
 {
     if (!*count && !perf_read_this_(in, open))
@@ -903,6 +905,7 @@ PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, ch
     return 1;
 }
 
+/* Goes to the value of the next member of an object; returns 0 at its end. */
 PERF_COLD_FN_ int perf_read_member_(perf_reader_ *in, size_t *count, const char **key)
 {
     if (!perf_read_next_(in, count, '{', '}'))
@@ -914,7 +917,7 @@ PERF_COLD_FN_ int perf_read_member_(perf_reader_ *in, size_t *count, const char 
     return in->status == PERF_OK;
 }
 
-/* Any value, not kept.  Calls itself for what is inside, at most PERF_READ_DEPTH_ deep. */
+/* Reads any value, and keeps nothing.  At most PERF_READ_DEPTH_ deep. */
 PERF_COLD_FN_ void perf_read_skip_(perf_reader_ *in, unsigned depth)
 {
     const char *key;
@@ -972,7 +975,8 @@ PERF_COLD_FN_ int perf_read_known_(perf_reader_ *in, perf_members_ *members)
     return -1;
 }
 
-/* Room for one more element of a list, or the failure of `in`.  most: more are PERF_ELIMIT. */
+/* Makes room for one more element of a list; 0: `in` has failed, now or before.  `most` elements
+ * are allowed, more are PERF_ELIMIT.                                                             */
 PERF_COLD_FN_ int perf_read_room_(perf_reader_ *in, void *list, size_t *room, size_t used,
                                   size_t size, size_t most)
 {
@@ -999,18 +1003,18 @@ typedef struct perf_read_entry_ {
     const char *name, *run;
     int         kind;                   /* perf_baseline_kind; 0: a counter, or nothing measured  */
     int         of_run;                 /* index, or -1                                           */
-    int         scope;                  /* it stands among the scopes                             */
+    int         scope;                  /* 1: it stands among the scopes                          */
     size_t      from, to;               /* its text                                               */
-    size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
+    size_t      value, values;          /* a loop's part of file->value; the candidate's follow   */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
     size_t      level_from, level_to;   /* the text of that; 0, 0: there is none                  */
 } perf_read_entry_;
 
-/* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
- * before a change that was accepted, it does not.                                                */
-enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
+/* The level of an entry: the one that is normal now; one that a check REJECTed; the one before a
+ * change that was accepted.                                                                      */
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *gpu, *compiler, *build, *label;
@@ -1033,7 +1037,7 @@ typedef struct perf_read_ {
     char             *own;              /* the text, freed with it; NULL: it is the caller's      */
 } perf_read_;
 
-/* A list of times; returns how many. */
+/* Reads a list of times; returns how many, 0 after a failure. */
 PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
 {
     size_t count = 0, at;
@@ -1082,7 +1086,7 @@ PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
     return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
 }
 
-#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: a count below has no ratio worth a word  */
+#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: smaller counts are raised to this        */
 
 /* "counters" of a loop.  The one that is asked for goes to x[0], of an A/B loop those of its arms
  * to x[0] and x[1]; what is not there stays as it is.                                            */
@@ -1107,7 +1111,7 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
     }
 }
 
-/* Makes a count the only value of an entry, or leaves it without. */
+/* Makes a count the only value of each arm of an entry, or leaves the entry without values. */
 PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
 {
     int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
@@ -1168,7 +1172,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
     if (entry.values && members.has[PERF_FIELD_CANDIDATE_])
         entry.kind = PERF_BASELINE_AB;
-    else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* nothing by itself */
+    else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
     if (file->counter)
         perf_read_count_(file, &entry, count);
@@ -1253,7 +1257,7 @@ PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
     return -1;
 }
 
-/* Finds the run of each entry. */
+/* Finds the run of each entry, and marks the runs with an entry that is not of the normal level. */
 PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 {
     size_t i;
@@ -1269,8 +1273,8 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
     }
 }
 
-/* The whole document; counter: see perf_read_.  file->in.status says how it went; perf_read_free_
- * whatever it says.                                                                              */
+/* Reads the whole document; counter: see perf_read_.  file->in.status says how that went; then
+ * perf_read_free_, whatever it says.                                                             */
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
                                       const char *counter)
 {
@@ -1328,7 +1332,8 @@ PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
     return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
 }
 
-/* A file in memory; PERF_FREE it.  NULL: *status says why; PERF_ENODATA: there is no such file. */
+/* Reads a file into memory, to be given to PERF_FREE.  NULL: *status says why; PERF_ENODATA: there
+ * is no such file.                                                                               */
 PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
 {
     const size_t page = 4096;
@@ -1365,7 +1370,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     return text;
 }
 
-/* Keeps a text, or why there is none, and reads it. */
+/* Reads a text, which the file owns from now on; NULL: `status` says why there is none. */
 PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
                                   const char *counter)
 {
@@ -1436,7 +1441,7 @@ PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving
     perf_member_real_(json, "step", step / PERF_CAST_(double, batch));
 }
 
-/* Which clock decides, where processor time was taken at all (`timed` times). */
+/* Which clock decides; nothing where processor time was never taken (`timed` 0). */
 PERF_COLD_FN_ void perf_put_decides_(perf_writer_ *json, perf_decides decides, uint64_t timed)
 {
     if (timed)
@@ -1457,7 +1462,7 @@ PERF_COLD_FN_ void perf_put_bench_settings_(perf_writer_ *json, const perf_bench
     perf_member_close_(json, '}');
 }
 
-/* The user's numbers, and what all threads move in a second. */
+/* The user's numbers, and the number of threads. */
 PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *own)
 {
     int i;
@@ -1608,8 +1613,8 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
     perf_member_close_(json, ']');
 }
 
-/* 1: that run of the old file stays when one is added: another run, among the newest.  Those with a
- * mark have room of their own: they push no others out.  Entries that name no run (-1) stay.     */
+/* 1: that run of the old file stays when this one is added: it has another id and is among the
+ * newest.  Marked runs are counted apart from the others.  -1, no run: its entries stay.         */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 {
     const perf_read_ *old = saving->old;
@@ -1664,7 +1669,7 @@ PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *
            !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
 }
 
-/* The level of an old entry; of one with an accepted change: normal from its first run on. */
+/* The new level of an old entry; with an accepted change: normal from its run on, past before. */
 PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_entry_ *entry)
 {
     const perf_read_  *old = saving->old;
@@ -1776,7 +1781,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
 {
     const perf_saving_ *saving = PERF_CAST_(const perf_saving_ *, with);
     const perf_read_   *old = saving->old;
-    perf_writer_          json = {PERF_NULL_, 0, 0};
+    perf_writer_        json = {PERF_NULL_, 0, 0};
     size_t              i;
 
     json.out = out;
@@ -1814,7 +1819,7 @@ PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *saving)
     PERF_FREE(saving->bucket);
 }
 
-/* What our own reader says of our own text: one that it refuses is never written. */
+/* The status of our own reader on our own text: what it refuses is never written. */
 PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
 {
     perf_read_  file;
@@ -1848,7 +1853,7 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     if (!perf_results_opts_good_(opts))
         return PERF_CAST_(char *, PERF_NULL_);
     out = perf_out_grows_();
-    held = core && perf_loops_hold_(core);      /* not given back while it reads                  */
+    held = core && perf_loops_hold_(core);      /* ended loops stay while it reads                */
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
@@ -1981,8 +1986,6 @@ PERF_FN int perf_is_damaged_(perf_status status)
     return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
 }
 
-/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
- * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
 {
     perf_read_        file = PERF_ZERO;
