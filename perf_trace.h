@@ -1067,6 +1067,7 @@ typedef struct perf_pids_ {     /* of the processes in the output, in the order 
     uint32_t to[PERF_MERGE_PIDS_];      /* number in the output                                   */
     size_t   count, part;               /* part: index of the first of the present part           */
     size_t   last;                      /* index of the one asked for last                        */
+    uint32_t next;                      /* new number, where one is taken                         */
 } perf_pids_;
 
 typedef struct perf_merge_ {
@@ -1125,11 +1126,11 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
         return 0;
     }
     k->from[k->count] = is;
-    for (i = 0; !is || i < k->count;)           /* itself, or the next number that is free; no 0  */
+    for (i = 0; !is || i < k->count;)           /* itself, or a number that is free; no 0         */
         if (is && k->to[i] != is) {
             i++;
         } else {
-            is = is < PERF_MERGE_FREE_ ? PERF_MERGE_FREE_ : is + 1;
+            is = k->next++;
             i = 0;
         }
     k->to[k->count] = is;
@@ -1383,6 +1384,7 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
     m.pids = PERF_CAST_(perf_pids_ *, PERF_MALLOC(sizeof *m.pids));
     if (m.buffer && m.text && m.pids) {
         m.pids->count = m.pids->last = 0;
+        m.pids->next = PERF_MERGE_FREE_;
         m.text_end = m.text + 4 * PERF_MERGE_PACKET_;
         m.at = n;
         status = perf_file_save_(out, &m.file, perf_merge_go_, &m);
