@@ -2123,18 +2123,19 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     return status;
 }
 
+/* The sink goes under the lock: else who begins meanwhile finds it there, and is refused. */
 PERF_COLD_FN_ void perf_works_end_(void)
 {
     perf_works_    *g = &perf_works_v1_;
     perf_registry_ *r = perf_registry_get_();
-    int             last = 0;
 
-    if (r && perf_lock_(r)) {
-        last = g->users && !--g->users;
-        perf_unlock_(&r->lock);
+    if (!r || !perf_lock_(r))
+        return;
+    if (g->users && !--g->users && r->sink == g->sink) {
+        PERF_REL_(&r->sink, PERF_CAST_(const perf_sink_ *, PERF_NULL_));
+        perf_ask_(r, PERF_ASK_TRACE_);
     }
-    if (last)
-        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
+    perf_unlock_(&r->lock);
 }
 
 #else

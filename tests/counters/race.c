@@ -90,6 +90,37 @@ static void *comes_and_goes(void *unused)
     return unused;
 }
 
+/* Counts scopes for moments; another thread does so, too. */
+static void *counts_often(void *refused)
+{
+    perf_counters_opts opts = PERF_ZERO;
+    perf_counters      c;
+    int                i;
+
+    opts.which = 1u << PERF_COUNTER_TASK_CLOCK;
+    opts.scopes = 1;
+    c = perf_counters_open(&opts);
+    for (i = 0; i < 2000; i++) {
+        *(int *)refused += perf_counters_start(&c) != PERF_OK;
+        (void)perf_counters_stop(&c);
+    }
+    perf_counters_close(&c);
+    return NULL;
+}
+
+static void two_count(void)
+{
+    int       i, refused[2] = {0, 0};
+    pthread_t t[2];
+
+    for (i = 0; i < 2; i++)
+        CHECK(!pthread_create(&t[i], NULL, counts_often, &refused[i]), "thread %d", i);
+    for (i = 0; i < 2; i++) {
+        (void)pthread_join(t[i], NULL);
+        CHECK(!refused[i], "%d of 2000 starts refused", refused[i]);
+    }
+}
+
 int main(void)
 {
     static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE, PERF_VIEW_JSON, PERF_VIEW_DIAGNOSIS};
@@ -123,6 +154,7 @@ int main(void)
     for (i = 0; i < THREADS; i++)
         (void)pthread_join(t[i], NULL);
     CHECK(some > 0, "nothing was counted");
+    two_count();
     CHECK(descriptors() == before, "%d are left", descriptors() - before);
     return check_done();
 }
