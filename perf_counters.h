@@ -137,8 +137,8 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * more than a tenth of max_seconds after the third; threads that the body starts count with
  * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
  * which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process; PERF_ESTATE: c is closed,
- * counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
- * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
+ * counts already, or was opened by another process, or the loop has begun; PERF_ENODATA: every
+ * counter is missing; PERF_ENOMEM: no memory.  The loop then runs as without it.                 */
 PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
@@ -850,9 +850,11 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     perf_counts_  *k = c->counts;
 
     if (!k)
-        return 0;                        /* the counters were closed before the loop ended       */
+        return 0;                       /* the counters were closed before the loop ended         */
     if (s->timer.pauses) {
+        (void)perf_counters_stop(c);
         k->pauses = 1;
+        k->rounds = 0;                  /* what was counted may hold a pause                      */
         s->loop.note = "not counted: what the body does while the loop is paused would count, too";
         return 0;
     }
@@ -968,7 +970,7 @@ PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compa
     }
     if (!k->rounds)
         v.reason = "the loop ended before a round was counted";
-    if (!perf_counter_is_here_(c, which))
+    if (v.decision == PERF_INCONCLUSIVE && !perf_counter_is_here_(c, which))
         v.reason = perf_counter_missing_(c, which);
     if (k->pauses)
         v.reason = "the body pauses: what it does meanwhile would count, too";
@@ -1092,8 +1094,9 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
         return PERF_EINVAL;
     if (PERF_LOOP_KIND_(s) < 1 || PERF_LOOP_KIND_(s) > 3)
         return PERF_EINVAL;
-    if (c->counting || c->counts || !c->process ||
-        (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s)))
+    if (c->counting || c->counts || c->process != PERF_CAST_(int, perf_process_id_()))
+        return PERF_ESTATE;
+    if (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s))
         return PERF_ESTATE;
     k = perf_counts_new_(s);
     if (!k)

@@ -15,6 +15,7 @@ static uint64_t made_up_clock(void);
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST = 1024, KINDS = 32 };
@@ -26,6 +27,7 @@ static uint64_t value_of[KINDS], enabled, running;
 static struct perf_event_attr last;
 static int      last_process;
 static long     runs[2];                        /* of each variant */
+static int      starts;                         /* of the instructions */
 static uint64_t now_ns = UINT64_C(1) << 40;
 
 static uint64_t made_up_clock(void)
@@ -96,6 +98,7 @@ int ioctl(int fd, unsigned long order, ...)
 {
     CHECK(order == PERF_EVENT_IOC_ENABLE || order == PERF_EVENT_IOC_DISABLE, "order %#lx", order);
     is_on[fd] = order == PERF_EVENT_IOC_ENABLE;
+    starts += is_on[fd] && number_of[fd] == 1 + PERF_COUNT_HW_INSTRUCTIONS;
     return 0;
 }
 
@@ -393,6 +396,72 @@ static void rules_on_counts(void)
     CHECK(strstr(r.verdict.reason, "PERF_VARIANT"), "%s", r.verdict.reason);
 }
 
+/* The counters of an A/B loop, 1000 instructions against 900, in 48 slices after two for the loop
+ * itself.  away: in that slice others have the counter; pauses: from that one on the body pauses. */
+static perf_verdict judged(int away, int pauses, double *seen)
+{
+    const perf_rule rule = perf_rule_make(PERF_RULE_REDUCTION, 5, PERF_METRIC_INSTRUCTIONS);
+    perf_counters   c = perf_counters_open(NULL);
+    perf_ab_opts    opts = PERF_ZERO;
+    perf_verdict    verdict;
+    perf_ab         ab;
+    int             v;
+
+    opts.max_pairs = 24;
+    opts.max_seconds = 100.0;
+    opts.control = -1;
+    ab = perf_ab_begin("judged", &opts);
+    starts = 0;
+    CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "it counts");
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (starts >= pauses) {
+            perf_bench_pause(&ab);
+            perf_bench_resume(&ab);
+        }
+        value_of[kind(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS)] += 1000 - (uint64_t)(v * 100);
+        now_ns += 1000;
+        enabled++;
+        running += starts != away;
+    }
+    verdict = perf_counters_judge(&c, &rule);
+    *seen = c.iteration[1][PERF_COUNTER_INSTRUCTIONS];
+    CHECK(perf_counters_start(&c) == PERF_OK, "it still counted after the loop");
+    CHECK(perf_ab_end(&ab).status == PERF_OK, "the loop's own result");
+    perf_counters_close(&c);
+    return verdict;
+}
+
+/* The last slice alone without its counter; a body that pauses late. */
+static void late_troubles(void)
+{
+    double       seen;
+    perf_verdict v = judged(50, 1000, &seen);
+
+    CHECK(starts == 51, "%d starts: the last slice is another one", starts);
+    CHECK(v.decision == PERF_ACCEPT && seen > 899.0 && seen < 901.0, "%s: %g", perf_verdict_text(&v), seen);
+    CHECK(!strstr(v.reason, "never had its turn"), "decided, but: %s", v.reason);
+    v = judged(1000, 40, &seen);
+    CHECK(v.decision == PERF_INCONCLUSIVE && seen != seen, "%s: %g", perf_verdict_text(&v), seen);
+    CHECK(strstr(v.reason, "the body pauses"), "%s", v.reason);
+}
+
+/* Counters that the parent has opened count no loop of its child. */
+static void loop_of_a_child(void)
+{
+    perf_counters c = perf_counters_open(NULL);
+    perf_bench    b;
+    int           status = 1;
+    pid_t         child = fork();
+
+    if (!child) {
+        b = perf_bench_begin("child", NULL);
+        check_exit(perf_counters_loop(&c, &b) != PERF_ESTATE);
+    }
+    (void)waitpid(child, &status, 0);
+    CHECK(!status, "a child's loop counts by its parent's counters");
+    perf_counters_close(&c);
+}
+
 /* A loop of `variants` that take 1,000 ns and 10,000 instructions; the last one takes so much less
  * time and ten times so many fewer.  Its rules: time down by 5 %, the metric down by 5 %. */
 typedef struct joined {
@@ -581,6 +650,8 @@ int main(int argc, char **argv)
     little_room();
     loops();
     rules_on_counts();
+    late_troubles();
+    loop_of_a_child();
     joined_rules();
     perf_reset();
     a_race(3);
