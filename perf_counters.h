@@ -2065,6 +2065,17 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
     e->lost_there[cause] = most / unit->count[PERF_WORK_CYCLES_];
 }
 
+/* Evidence that others' turns left out of some calls, as if all counted calls had had it. */
+PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
+{
+    const double calls = sum->calls[PERF_WORK_CYCLES_];
+    int          i;
+
+    for (i = PERF_WORK_EVIDENCE_; i < PERF_WORK_COUNTS_; i++)
+        if (sum->calls[i] > 0.0 && sum->calls[i] < calls)
+            sum->count[i] *= calls / sum->calls[i];
+}
+
 /* What the processor counted in a unit; nothing where it has not counted eight calls of it. */
 PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
 {
@@ -2076,6 +2087,8 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
     (void)total_ns;
     if (!own)
         return;
+    for (i = 1; i < nodes; i++)
+        perf_works_fill_(&own[i]);
     unit = own[e->unit];
     for (i = 1; i < nodes; i++)                 /* callers come before what they call             */
         for (which = 0; which < PERF_WORK_COUNTS_; which++)

@@ -25,6 +25,7 @@ enum { INSTRUCTIONS, CYCLES, LLC, BRANCH, FRONT, EVENTS, MOST = 1024, MS = 10000
 static int      refused[EVENTS];                /* errno; 0: it counts */
 static int      event_of[MOST], leader_of[MOST];        /* by descriptor: 1 + number; its leader */
 static uint64_t value[EVENTS], enabled, away[2];        /* away: ns without a counter, by group */
+static int      others_have;                    /* 1: the evidence's counters, all the time of a body */
 static char     text[20000];
 
 static int event_number(const struct perf_event_attr *attr)
@@ -142,6 +143,7 @@ static void run(const body *b)
 
     now_ns += (uint64_t)(b->ms * MS);
     enabled += (uint64_t)(b->ms * MS);
+    away[1] += others_have ? (uint64_t)(b->ms * MS) : 0;
     for (i = 0; i < EVENTS; i++)
         value[i] += (uint64_t)(b->figure[i] * 1000);
     perf_scope_end(&s);
@@ -305,6 +307,17 @@ static void case_of(int n)
         is(PERF_BY_CPU, "step > walk");
         has(PERF_VIEW_DIAGNOSIS, "\ncounted: IPC 0.10\n");
         break;
+    case 14:                                    /* others have the evidence's in every second call */
+        c = counts();
+        for (i = 0; i < 50; i++) {
+            PERF_SCOPE("step");
+            others_have = i % 2;
+            run(&chase);
+        }
+        system_says();
+        is(PERF_BY_CACHE_MISSES, "step > walk");
+        has(PERF_VIEW_DIAGNOSIS, "of the cycles about 90 % cache misses (most in walk: IPC 0.10, 50.0 a 1,000");
+        break;
     case 10:                                    /* nothing counts: the answer of before, word for word */
         for (i = 0; i < EVENTS; i++)
             refused[i] = ENOENT;
@@ -344,7 +357,7 @@ static void case_of(int n)
 
 int main(void)
 {
-    enum { CASES = 14 };
+    enum { CASES = 15 };
     int   n, status, bad = 0;
     pid_t child;
 
