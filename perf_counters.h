@@ -66,7 +66,8 @@ typedef struct perf_counter_ {
     int      fd;                        /* -1: none                                               */
     int      leads;                     /* 1: first of its group                                  */
     int      error;                     /* errno of the system's refusal; 0: none                 */
-    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor       */
+    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor; of   */
+                                        /* the system's own: value, thread (0: of the process)    */
 } perf_counter_;
 
 /* Read its upper half; the library writes it all.  One thread uses it at a time. */
@@ -98,6 +99,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
+ * Faults, switches and time are of the thread that starts and stops; NaN if these are two.
  * PERF_ESTATE: c is NULL, or does not count in this process; PERF_ENODATA: all are missing.      */
 PERF_FN perf_status perf_counters_stop(perf_counters *c);
 
@@ -309,8 +311,9 @@ PERF_COLD_DECL_ void perf_works_end_(void);
 #define PERF_WORKS_MISSING_ 0
 #endif
 
-/* What the system tells without a counter, of this thread or of the process.  1: it does. */
-PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
+/* What the system tells without a counter, of this thread or of the process: value, thread or 0.
+ * 0: it does not tell it.                                                                        */
+PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *at)
 {
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
@@ -318,20 +321,21 @@ PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *va
 
     if (c->opts.process)
         return 0;
+    at[1] = who ? perf_thread_id_() : 0;
     if (which == PERF_COUNTER_TASK_CLOCK) {
-        *value = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);     /* or of this thread          */
-        return *value != 0;
+        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);      /* the next id: this thread's */
+        return at[0] != 0;
     }
     if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
         return 0;
     if (perf_getrusage_(who, &u))
         return 0;
-    *value = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
+    at[0] = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
     if (which == PERF_COUNTER_PAGE_FAULTS)
-        *value = PERF_CAST_(uint64_t, u.minflt + u.majflt);
+        at[0] = PERF_CAST_(uint64_t, u.minflt + u.majflt);
     return 1;
 #else
-    (void)c, (void)which, (void)value;
+    (void)c, (void)which, (void)at;
     return 0;
 #endif
 }
@@ -438,6 +442,8 @@ PERF_FN void perf_counter_count_(perf_counters *c, int which)
         return;
     value = PERF_CAST_(double, now[0] - one->at[0]);
     if (one->how == PERF_BY_SYSTEM_) {
+        if (now[1] != one->at[1])                   /* another thread's                           */
+            return;
         c->value[which] = value;
         c->share[which] = 1.0;
         return;
@@ -564,7 +570,7 @@ PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int whic
     case PERF_COUNTERS_OFF_:
         return perf_status_text(PERF_EDISABLED);
     default:
-        return "it was never started, or could not be read";
+        return "it was never started, could not be read, or another thread stopped it";
     }
 }
 

@@ -113,6 +113,34 @@ static void after_fork(void)
     perf_counters_close(&c);
 }
 
+static void *stops(void *c)
+{
+    (void)perf_counters_stop((perf_counters *)c);
+    return NULL;
+}
+
+/* What the system tells is of the thread that asks: another one's is no difference. */
+static void another_thread_stops(void)
+{
+    perf_counters_opts opts = PERF_ZERO;
+    perf_counters      c;
+    pthread_t          t;
+    int                i, all;
+
+    opts.which = 1u << PERF_COUNTER_PAGE_FAULTS | 1u << PERF_COUNTER_SWITCHES | 1u << PERF_COUNTER_TASK_CLOCK;
+    for (all = 0; all < 2; all++) {
+        opts.threads = all;
+        c = perf_counters_open(&opts);
+        CHECK(perf_counters_start(&c) == PERF_OK, "start");
+        CHECK(!pthread_create(&t, NULL, stops, &c) && !pthread_join(t, NULL), "a thread");
+        for (i = PERF_COUNTER_PAGE_FAULTS; i < PERF_COUNTER_COUNT; i++)
+            if (opts.which & (1u << i))
+                CHECK((c.value[i] >= 0.0 && c.value[i] < 1e9) == all, "counter %d: %g", i, c.value[i]);
+        CHECK(all || strstr(perf_counters_text(&c), "another thread stopped it"), "%s", c.text);
+        perf_counters_close(&c);
+    }
+}
+
 /* A loop whose counters are closed in the middle goes on without them. */
 static void closed_early(void)
 {
@@ -197,6 +225,7 @@ int main(void)
     faults_and_switches();
     crowd();
     after_fork();
+    another_thread_stops();
     closed_early();
     of_command();
     of_started_later();
