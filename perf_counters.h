@@ -420,8 +420,13 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
         scopes = perf_works_begin_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
         return PERF_ESTATE;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++)
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if (c->own[i].how == PERF_NEVER_RAN_) {         /* before the last stop                   */
+            c->own[i].how = PERF_BY_EVENT_;
+            c->status = PERF_OK;
+        }
         (void)perf_counter_read_(c, i, c->own[i].at);
+    }
     c->counting = 1;
     perf_counters_switch_(c, 1);
     return scopes == PERF_OK ? c->status : scopes;
@@ -436,8 +441,6 @@ PERF_FN void perf_counter_count_(perf_counters *c, int which)
 
     c->value[which] = PERF_NAN_;
     c->share[which] = 0.0;
-    if (one->how == PERF_NEVER_RAN_)                /* in the last turn                           */
-        one->how = PERF_BY_EVENT_;
     if (!perf_counter_is_counted_(one) || !perf_counter_read_(c, which, now))
         return;
     value = PERF_CAST_(double, now[0] - one->at[0]);

@@ -206,6 +206,22 @@ static void counts(void)
     CHECK(perf_counters_start(&c) == PERF_ESTATE && perf_counters_stop(&c) == PERF_ESTATE, "closed");
 }
 
+/* The only counter has no turn: missing at the stop, and to come after the next start. */
+static void no_turn(void)
+{
+    perf_counters_opts opts = {0, 0, 0, 0, 0};
+    perf_counters      c;
+
+    opts.which = 1u << PERF_COUNTER_CYCLES;
+    c = perf_counters_open(&opts);
+    CHECK(perf_counters_start(&c) == PERF_OK, "start");
+    enabled += 1000;
+    CHECK(perf_counters_stop(&c) == PERF_ENODATA && c.status == PERF_ENODATA, "it never ran");
+    CHECK(perf_counters_start(&c) == PERF_OK && c.status == PERF_OK, "it counts again");
+    CHECK(!perf_counters_why(&c, PERF_COUNTER_CYCLES), "while it counts: %s", c.text);
+    perf_counters_close(&c);
+}
+
 static void options(void)
 {
     perf_counters_opts opts = {0, 0, 0, 0, 0};
@@ -646,6 +662,7 @@ int main(int argc, char **argv)
     nothing();
     refusals();
     counts();
+    no_turn();
     options();
     little_room();
     loops();
