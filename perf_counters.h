@@ -8,8 +8,8 @@
  *     perf_counters_close(&c);
  *
  * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
- * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
- * faults, context switches and processor time at best.  docs/counters.md has the whole story.
+ * counted is NaN, never 0, and perf_counters_why() says why.  Other 64-bit Linux has page faults,
+ * context switches and processor time, other systems nothing.  More: docs/counters.md.
  * Optional: only files that count include it.
  * Sections (search for ">>"):  counters  loops  scopes  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
@@ -25,7 +25,7 @@
 PERF_BEGIN_DECLS
 
 /* >>counters ------------------------------------------------------------------------------------
- * All counters in one list: X(name, text, kind and number of the kernel, leader of its group).
+ * All counters in one list: X(name, text, the kernel's type and config, leader of its group).
  * The kernel puts a group onto the processor as a whole, so ratios within one are fair.          */
 #define PERF_COUNTER_LIST_(X)                                                                     \
     X(PERF_COUNTER_INSTRUCTIONS, "instructions", PERF_HARDWARE_, 1, PERF_COUNTER_INSTRUCTIONS)    \
@@ -54,8 +54,8 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* faults, switches and time are then of the process      */
     int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
     int      process;                   /* pid of a child that has not called exec: it is counted */
-                                        /* from there, with its children; the caller's own pid:   */
-                                        /* all that this thread starts later, each from its exec; */
+                                        /* from its exec, with its children; our own pid: all     */
+                                        /* that this thread starts later, each from its exec;     */
                                         /* 0: the calling thread                                  */
     int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes  */
 } perf_counters_opts;
@@ -73,15 +73,15 @@ typedef struct perf_counter_ {
 /* Read its upper half; the library writes it all.  One thread uses it at a time. */
 typedef struct perf_counters {
     double      value[PERF_COUNTER_COUNT];  /* from start to stop; NaN: missing                   */
-    double      share[PERF_COUNTER_COUNT];  /* of that time that it was counted: 1 all of it;     */
+    double      share[PERF_COUNTER_COUNT];  /* of that time, how much was counted: 1 all of it;   */
                                         /* less: others had the counter, so the value is scaled   */
                                         /* up; 0: missing                                         */
-    perf_counters_opts opts;            /* what really counts                                     */
+    perf_counters_opts opts;            /* as asked; `which` with its default                     */
     perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
     char        text[1000];             /* of perf_counters_text and perf_counters_why            */
-    double      iteration[2][PERF_COUNTER_COUNT];   /* after the last next of a bench: what an    */
-                                        /* iteration counts; of an A/B loop: each variant; NaN:   */
-                                        /* missing, also from open to there                       */
+    double      iteration[2][PERF_COUNTER_COUNT];   /* counts per iteration, after a loop's last  */
+                                        /* next: [0] of a bench, [variant] of an A/B loop; NaN:   */
+                                        /* missing, or not yet                                    */
     perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
     int         process, counting;
     struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
@@ -127,7 +127,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
  * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
  * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
- * variant n counts as its body, and verdicts allow for 2 n instructions of it, n branches.
+ * variant n counts as its body; verdicts allow 2 n instructions and n branches for it.
  * The median of each count is in the report and in files, as counters of the loop.
  *
  * Or the loop itself holds the rule: opts.accept.rule is on a count, or opts.also is, joined with
@@ -156,28 +156,28 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * or opts.scopes of perf_counters_open, from perf_counters_start to perf_counters_stop: every scope
  * of every thread that begins and ends meanwhile.  Table and tree have a list of paths below them,
  * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
- * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX, and a tool is attached).  A number
- * contains the scopes that it calls, and what counting these takes.  Not counted: laps, spans,
- * recursive calls but the first, scopes below 64 others, those of a coroutine that waits, forked
- * children in their parent's report.
- * Misses of the last cache, wrong guesses of branches and stalls of the front end are counted, too,
+ * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX, and a tool is attached).  A scope's
+ * numbers include the scopes that it calls, and the cost of counting these.  Not counted: laps,
+ * spans, recursive calls after the first, scopes inside 64 others, those of a coroutine that waits,
+ * forked children in their parent's report.
+ * Misses of the last cache, mispredicted branches and stalls of the front end are counted, too,
  * where the processor has them: perf_diagnosis.h then says "cache misses", "branch misses" or
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
  * instructions; where the kernel does not allow rdpmc or mrs, two to four system calls more.  Off:
  * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
- * PERF_ENODATA, and perf_counters_text and a note in the reports why.                            */
+ * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of the kernel       */
 
-/* Who tells a counter, or why nobody does. */
+/* Where a counter's value comes from, or why it has none. */
 enum { PERF_NOT_ASKED_, PERF_BY_EVENT_, PERF_BY_SYSTEM_, PERF_REFUSED_, PERF_NEVER_RAN_,
        PERF_NO_SYSTEM_, PERF_NO_COMPILER_, PERF_COUNTERS_OFF_ };
 
-#if defined(PERF_SYS_EVENT_OPEN_)               /* our tests are on a system without it           */
+#if defined(PERF_SYS_EVENT_OPEN_)               /* a test sets 0: a system without it             */
 #elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
 #define PERF_SYS_EVENT_OPEN_ 298L
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
@@ -205,10 +205,10 @@ PERF_FN const char *perf_counter_name_(int which)
 #define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
 #define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
 #define PERF_EVENT_INHERIT_  0x2u
-#define PERF_EVENT_NO_KERNEL_ 0x60u             /* nor hypervisor                                 */
+#define PERF_EVENT_NO_KERNEL_ 0x60u             /* neither kernel nor hypervisor                  */
 #define PERF_EVENT_AT_EXEC_  0x1000u
 
-typedef struct perf_event_attr_ {               /* the kernel's first version of it               */
+typedef struct perf_event_attr_ {               /* the kernel's struct, in its first version      */
     uint32_t type, size;
     uint64_t config, period, sample_type, read_format, flags;
     uint32_t wakeup, breakpoint;
@@ -298,7 +298,7 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 
 /* ---- scopes that count, see below ---- */
 
-/* PERF_OK; PERF_ENODATA: not here; PERF_ESTATE: another has the scopes; PERF_ENOMEM. */
+/* PERF_ENODATA: not here; PERF_ESTATE: a profiler has them; PERF_ENOMEM, also in a handler. */
 PERF_COLD_DECL_ perf_status perf_works_begin_(void);
 PERF_COLD_DECL_ void perf_works_end_(void);
 
@@ -397,7 +397,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
     return c;
 }
 
-/* The counter's readings now.  0: they cannot be had. */
+/* Reads the counter now, into at[].  0: it cannot be read. */
 PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
 {
     const perf_counter_ *one = &c->own[which];
@@ -507,7 +507,7 @@ PERF_FN void perf_counters_close(perf_counters *c)
 #define PERF_NO_SENTENCE_   "perf_event_open failed with an error that is not expected"
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
-/* The kernel forbids it; NULL: /proc does not say so. */
+/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it. */
 PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *c, int which)
 {
     static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
@@ -588,7 +588,7 @@ PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int w
     }
 }
 
-/* 1: a value is there, or is to come. */
+/* 1: it has a value, or is being counted. */
 PERF_FN int perf_counter_is_here_(const perf_counters *c, int which)
 {
     if (c->share[which] > 0.0)
@@ -662,8 +662,8 @@ PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, c
     }
 }
 
-/* "no cycles: the kernel forbids it", why scopes do not count both; error[2]: errno of refusals.
- * 0: nothing is missing.                                                                         */
+/* "no cycles: the kernel forbids it", of the two that scopes count; error[2]: errno of each, or 0.
+ * Returns 0 if nothing is missing.                                                               */
 PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead, const uint32_t *error)
 {
     perf_counters c;
@@ -710,7 +710,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c)
 
 /* ---- loops ---- */
 
-/* A race has 18 rounds, which can tell 63 arms from the first.                                   */
+/* Rounds: most, of a race (18 can tell 63 arms from the first), fewest.  IDLE_: iterations. */
 enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_RACE_ = 18, PERF_COUNT_LEAST_ = 3,
        PERF_COUNT_IDLE_ = 4096 };
 
@@ -727,9 +727,9 @@ typedef struct perf_counts_ {
     int      pauses;                    /* 1: the body pauses, so nothing is counted              */
     perf_compare_opts accept;           /* of the loop, as asked                                  */
     double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
-    double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
+    double   idle[PERF_COUNTER_COUNT];  /* of the loop itself, per iteration                      */
     unsigned char     order[64];        /* of the arms in this round                              */
-    perf_count_arm_  *value;            /* [arms] an iteration, with the loop's own               */
+    perf_count_arm_  *value;            /* [arms] per iteration, idle[] included                  */
 } perf_counts_;
 
 /* The fewest iterations whose half is one: a body that takes long runs twice and once. */
@@ -738,7 +738,7 @@ PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
     return arm->batch < 2 ? 2 : arm->batch;
 }
 
-/* Each order of the arms is equally likely. */
+/* Shuffles the arms (Fisher and Yates): each order is equally likely. */
 PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *k)
 {
     uint64_t half;
@@ -771,7 +771,7 @@ PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
     return 64 * batch + PERF_CAST_(uint64_t, k->arm);
 }
 
-/* A slice has ended: keeps it, or what it leaves of the one before. */
+/* A slice has ended: keeps one of n iterations; after n / 2, files the difference per iteration. */
 PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
 {
     const uint64_t batch = perf_count_batch_(&k->state->arm[k->arm]);
@@ -790,15 +790,15 @@ PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
 /* 1: there are rounds enough, or no more time. */
 PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
 {
-    const double most = 1e8 * k->state->opts.max_seconds;
+    const double most_ns = 0.1 * 1e9 * k->state->opts.max_seconds;
 
     if (k->rounds >= PERF_COUNT_RACE_ || (k->arms < 3 && k->rounds >= PERF_COUNT_ROUNDS_))
         return 1;
-    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
+    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most_ns;
 }
 
-/* The median of a count, an iteration, less what the loop itself takes.  NaN: fewer than three
- * rounds have it, as other counters had its place in the processor.                              */
+/* The median of a count per iteration, less `idle`.  NaN: fewer than three rounds have it, because
+ * others had the counter.                                                                        */
 PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
 {
     const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
@@ -889,7 +889,7 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     return perf_count_slice_(c, k);
 }
 
-/* A loop without a body, compiled as the user's are, to the call at its end.                     */
+/* A loop without a body, compiled as the user's are, with the call that ends it.                 */
 PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
 {
     perf_bench own = PERF_ZERO;
@@ -907,8 +907,8 @@ PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
     (void)perf_counters_stop(c);
 }
 
-/* Instructions and branches of the loop itself, an iteration.  What chooses the variant of an A/B
- * loop is the body's: each compiler lays it out in its own way.                                  */
+/* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
+ * counts as body: its code depends on the compiler.                                              */
 PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
@@ -933,8 +933,8 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* Variant `arm` against 0 in the rounds that counted both, without what the loop itself takes.  Of
- * counts close to 0 there is no ratio: they are held apart from it.                              */
+/* Variant `arm` against 0 in the rounds that counted both, less idle[].  Counts below 0.01 become
+ * 0.01, so that there is a ratio.                                                                */
 PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
@@ -973,8 +973,8 @@ PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compa
         opts.tick = arm;
     v = perf_counts_compare_(k, arm, which, &opts);
     if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
-        opts.tick = -1.0;
-        if (perf_counts_compare_(k, arm, which, &opts).decision)
+        opts.tick = -1.0;                           /* exact: without that allowance              */
+        if (perf_counts_compare_(k, arm, which, &opts).decision != PERF_INCONCLUSIVE)
             v.reason = "what chooses the variant may be the difference: do more in an iteration";
     }
     if (!k->rounds)
@@ -991,7 +991,7 @@ PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compa
 /* Beside a rule on time: the worse part decides. */
 PERF_COLD_FN_ void perf_count_join_(perf_race_entry *e, const perf_verdict *also)
 {
-    static const int bad[] = {1, 0, 2};             /* by perf_decision                           */
+    static const int bad[] = {1, 0, 2};             /* INCONCLUSIVE, ACCEPT, REJECT               */
 
     e->parts = 2;
     e->part[0] = e->verdict;
@@ -1009,7 +1009,7 @@ PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *c, perf_loop_state
     perf_compare_opts opts = c->counts->accept;
     perf_verdict      also;
 
-    if (s->variants > 2)                            /* wrong about any of them no more often      */
+    if (s->variants > 2)                            /* Bonferroni, over all of them               */
         opts.confidence = perf_least_(1.0 - (1.0 - opts.confidence) / (s->variants - 1), 0.999999);
     if (s->seen.compared)
         opts.guard.seen = s->seen;
@@ -1058,13 +1058,13 @@ PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s)
         s->ask.accept = k->accept;
 }
 
-/* 1: the loop was refused, and only as it has a rule on a count. */
+/* 1: the loop was refused for nothing but its rule on a count. */
 PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
 {
     return s->on_counts && s->refused && !s->judge;
 }
 
-/* The loop runs after all.  With no rule on time, how long is up to the default one. */
+/* Lets a refused loop run.  Without a rule on time, the default one decides how long. */
 PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *s)
 {
     if (s->on_counts & 1) {
@@ -1153,12 +1153,12 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
 
 /* ---- scopes ----
  *
- * They come here as a sink's (perf_registry.h): the hot path does not ask.  Each thread opens its
- * own counters at its first counted scope, and keeps what its cells have counted.                */
+ * They come here through a sink (perf_registry.h): the hot path has no test for it.  Each thread
+ * opens its own counters at its first counted scope, and keeps what its cells have counted.      */
 
 #if PERF_SYS_EVENT_OPEN_ && !PERF_DISABLE && !PERF_TCC_
-/* A call counted for less than 1/20 of its time says nothing: its turn may be some microseconds, a
- * good part of them the kernel's own.                                                            */
+/* A call that was counted for less than 1/20 of its time is left out: its turn may be some
+ * microseconds, many of them spent in the kernel.                                                */
 enum { PERF_WORK_SHARE_ = 20 };
 enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
 
@@ -1182,9 +1182,9 @@ enum {
 typedef struct perf_work_ {
     struct perf_work_ *next;
     const perf_cell_  *cell;
-    uint64_t           period;          /* of which these are                                     */
+    uint64_t           period;          /* perf_works_.period of these numbers                    */
     uint64_t           scaled[PERF_WORK_GROUPS_];       /* calls: counted in part ...             */
-    uint64_t           missed[PERF_WORK_GROUPS_];       /* ... or not at all                      */
+    uint64_t           missed[PERF_WORK_GROUPS_];       /* ... or too little, and left out        */
     uint64_t           calls[PERF_WORK_COUNTS_];        /* that have a number of it               */
     uint64_t           count[PERF_WORK_COUNTS_];        /* their sums                             */
 } perf_work_;
@@ -1240,11 +1240,11 @@ typedef struct perf_worker_ {
 typedef struct perf_works_ {
     perf_worker_    *workers;
     const perf_sink_ *sink;
-    uint64_t         period;            /* how often all was forgotten                            */
-    uint32_t         users, has_key;    /* has_key: 1 more than the state of `key`                */
-    unsigned         key;               /* its destructor comes at a thread's end                 */
+    uint64_t         period;            /* how often perf_reset has forgotten all                 */
+    uint32_t         users, has_key;    /* has_key: 0 not tried yet, 1 no `key`, 2 it is there    */
+    unsigned         key;               /* its destructor closes counters at a thread's end       */
     uint32_t         counted;           /* 1: a thread has a counter                              */
-    uint32_t         error[2];          /* errno of the last refusal                              */
+    uint32_t         error[2];          /* of instructions, cycles: errno of the last refusal     */
     perf_source_     source;
 } perf_works_;
 
@@ -1253,7 +1253,7 @@ extern PERF_WEAK_ perf_works_ perf_works_v1_
 PERF_WEAK_ perf_works_ perf_works_v1_;
 
 extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))
-    PERF_ATTR_((__weak__));             /* as perf_dlopen_                                        */
+    PERF_ATTR_((__weak__));             /* NULL: not linked                                       */
 extern int perf_key_set_(unsigned, const void *) __asm__(PERF_SYM_("pthread_setspecific"))
     PERF_ATTR_((__weak__));
 
@@ -1360,7 +1360,7 @@ PERF_FN int perf_group_end_(int group)
     return group ? PERF_WORK_COUNTS_ : PERF_WORK_EVIDENCE_;
 }
 
-/* A group without a system call; its leader last, whose times count.  0: not now. */
+/* Reads a group without a system call, its leader last, whose times count.  0: only read() can. */
 PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at, int group)
 {
     const int lead = w->lead[group];
@@ -1413,8 +1413,8 @@ PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
     return id;
 }
 
-/* Gives the handles back; only the thread itself, or where it has ended.  A program may have closed
- * them all, as a daemon does: then their numbers are files of its own by now.                    */
+/* Closes the descriptors; called by the thread itself, or after its end.  A program may have closed
+ * them, as a daemon does: a number that is another file by now stays open.                       */
 PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
 {
     int i;
@@ -1441,8 +1441,8 @@ PERF_COLD_FN_ void perf_worker_ended_(void *of)
     }
 }
 
-/* Closes what threads have left that have ended, or that only the parent of a fork has; the lock is
- * held.  Where the system says itself that a thread ends, no other thread is asked for.          */
+/* Closes the counters of threads that have ended, and after a fork those of the parent's threads;
+ * lock held.  With a key, threads of this process have closed their own.                         */
 PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
 {
     const uint32_t process = perf_process_id_();
@@ -1486,7 +1486,7 @@ PERF_COLD_FN_ int perf_worker_event_(int which, int group)
     return fd;
 }
 
-/* Opens a group, as far as there is room in it, and starts it. */
+/* Opens those counters of a group that there is room for, and starts it. */
 PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group)
 {
     perf_reading_ at;
@@ -1514,7 +1514,7 @@ PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group
     (void)perf_worker_read_(w, &at, group);     /* what was lost before it ran is known now       */
 }
 
-/* The evidence is of use only beside instructions and cycles. */
+/* Opens both groups; evidence is of use only beside instructions and cycles. */
 PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
 {
     perf_reading_ at;
@@ -1575,7 +1575,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     return w;
 }
 
-/* Where nothing counts at all, scopes take the hot path again. */
+/* NULL: no memory, or a handler.  Where nothing counts at all, the sink goes. */
 PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *t)
 {
     perf_works_  *g = &perf_works_v1_;
@@ -1608,14 +1608,14 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *t, const perf_label_ *l, uin
     while (c && PERF_CELL_ID_(c) != l->name->site.id)
         c = c->parent;
     while (w && w->open && w->frame[w->open - 1].depth >= depth)
-        w->open--;                              /* these have never ended                         */
+        w->open--;                              /* these have had no end                          */
     if (w && w->lead[0] >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
         f = &w->frame[w->open++];
         f->cell = c;
         f->depth = depth;
         f->period = PERF_GET_(&perf_works_v1_.period);
         f->at.known[1] = perf_worker_read_(w, &f->at, 1);
-        f->at.known[0] = perf_worker_read_(w, &f->at, 0);   /* last: so little of us is in it     */
+        f->at.known[0] = perf_worker_read_(w, &f->at, 0);   /* last: the least of our own code    */
     }
     if (w)
         t->ranges = w->open;
@@ -1664,8 +1664,8 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t c
     perf_entries_put_(t, e, 2);                 /* the scope's own event looks whether it is due  */
 }
 
-/* Adds a call of a group.  A counter that others had for a part of the time is scaled up by that
- * part.                                                                                          */
+/* Adds a group's counts of a call, scaled up where others had the counters for a part of its time.
+ * They are in now->count[] then.                                                                 */
 PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf_frame_ *f,
                                     perf_reading_ *now, int group)
 {
@@ -1695,7 +1695,7 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf
     }
 }
 
-/* A report may read meanwhile; it looks at the period, too. */
+/* The period last: a report that reads meanwhile skips those of another one. */
 PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
 {
     int i;
@@ -1711,7 +1711,7 @@ PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
     PERF_REL_(&one->period, period);
 }
 
-/* Adds a call; `now` is what it has counted afterwards. */
+/* Adds a call; `now`: the readings at its end, which become what it has counted. */
 PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
                                   perf_reading_ *now)
 {
@@ -1808,7 +1808,7 @@ PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one
     }
 }
 
-/* Of either counter: a thread may have one of them. */
+/* Calls with either counter: a thread may have one of them. */
 PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
 {
     return sum->calls[0] > sum->calls[1] ? sum->calls[0] : sum->calls[1];
@@ -1839,7 +1839,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     return sum;
 }
 
-/* The sums of so many nodes; none without memory.  (*tree) is to be freed, too. */
+/* The sums of all *nodes nodes of *tree; the caller frees both.  No memory: NULL, 0 nodes. */
 PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes)
 {
     perf_work_sum_ *sum = PERF_NULL_;
@@ -2014,10 +2014,10 @@ PERF_COLD_FN_ void perf_works_forget_(void)
 
 /* ---- evidence for the diagnosis ---- */
 
-/* Cycles that `count` of a cause has cost, where so many instructions and cycles were counted.
+/* At most so many of the cycles were lost to `count` events of a cause.
  * 180 a miss of the last cache, 20 a wrong guess: FreeBSD's pmcstudy(8), for Intel's Sandy Bridge.
- * That is a bound from above, as misses overlap.  Another one: four instructions leave a cycle that
- * is not lost (Yasin, A Top-Down Method for Performance Analysis, ISPASS 2014).
+ * Misses overlap, so they cost no more.  And four instructions take one cycle that is not lost
+ * (Yasin, A Top-Down Method for Performance Analysis, ISPASS 2014).
  * Misses count below one instruction a cycle (Gregg, CPU Utilization is Wrong, 2017).            */
 PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instructions, double cycles)
 {
@@ -2032,7 +2032,7 @@ PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instruction
     return lost > 0 ? lost : 0;
 }
 
-/* Is the node the one above, or below it? */
+/* 1: `node` is `above`, or below it. */
 PERF_COLD_FN_ int perf_work_is_below_(const perf_tree_ *tree, uint32_t node, uint32_t above)
 {
     while (node && node != above)
@@ -2085,7 +2085,7 @@ PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
             sum->count[i] *= calls / sum->calls[i];
 }
 
-/* What the processor counted in a unit; nothing where it has not counted eight calls of it. */
+/* What the processor counted in a unit; nothing below eight counted calls. */
 PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
 {
     const uint32_t  nodes = e->tree ? e->tree->count : 0;
@@ -2133,7 +2133,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         PERF_REL_(&g->sink, perf_works_sink_());
     }
     perf_unlock_(&r->lock);
-    if (status != PERF_OK)                      /* another one has begun it                       */
+    if (status != PERF_OK)                      /* begun already: the sink is there               */
         return PERF_OK;
     perf_image_pin_();
     perf_source_add_(r, &g->source);
@@ -2185,7 +2185,7 @@ PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
     perf_put_char_(o, '\n');
 }
 
-/* Once in a program: bit 4 of heard_more. */
+/* Adds the note to the reports, once in a program: 4 in heard_more. */
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
 {
     static perf_source_ source;
