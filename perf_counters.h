@@ -57,7 +57,8 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* from its exec, with its children; our own pid: all     */
                                         /* that this thread starts later, each from its exec;     */
                                         /* 0: the calling thread                                  */
-    int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes  */
+    int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes; */
+                                        /* not with `process`                                     */
 } perf_counters_opts;
 
 /* One counter, for the library. */
@@ -76,7 +77,7 @@ typedef struct perf_counters {
     double      share[PERF_COUNTER_COUNT];  /* of that time, how much was counted: 1 all of it;   */
                                         /* less: others had the counter, so the value is scaled   */
                                         /* up; 0: missing                                         */
-    perf_counters_opts opts;            /* as asked; `which` with its default                     */
+    perf_counters_opts opts;            /* what really counts                                     */
     perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
     char        text[1000];             /* of perf_counters_text and perf_counters_why            */
     double      iteration[2][PERF_COUNTER_COUNT];   /* counts per iteration, after a loop's last  */
@@ -379,6 +380,8 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
     PERF_LIBC_(memset)(&c, 0, sizeof c);
     if (opts)
         c.opts = *opts;
+    if (c.opts.process)
+        c.opts.scopes = 0;
     if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
         c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
     c.process = PERF_CAST_(int, perf_process_id_());

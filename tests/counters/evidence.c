@@ -206,8 +206,9 @@ static const char without[] =                   /* what it says where nobody cou
 
 static void case_of(int n)
 {
-    perf_counters c;
-    int           i;
+    perf_counters_opts opts = PERF_ZERO;
+    perf_counters      c, others;
+    int                i;
 
     switch (n) {
     case 0:                                     /* a chase of pointers, beside plain arithmetic */
@@ -318,6 +319,15 @@ static void case_of(int n)
         is(PERF_BY_CACHE_MISSES, "step > walk");
         has(PERF_VIEW_DIAGNOSIS, "of the cycles about 90 % cache misses (most in walk: IPC 0.10, 50.0 a 1,000");
         break;
+    case 15:                                    /* counters of a process have no scopes to stop */
+        c = counts();
+        opts.process = getpid();
+        opts.scopes = 1;
+        others = perf_counters_open(&opts);
+        perf_counters_close(&others);
+        steps(100, &chase, NULL);
+        is(PERF_BY_CACHE_MISSES, "step > walk");
+        break;
     case 10:                                    /* nothing counts: the answer of before, word for word */
         for (i = 0; i < EVENTS; i++)
             refused[i] = ENOENT;
@@ -357,7 +367,7 @@ static void case_of(int n)
 
 int main(void)
 {
-    enum { CASES = 15 };
+    enum { CASES = 16 };
     int   n, status, bad = 0;
     pid_t child;
 
