@@ -140,8 +140,9 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * more than a tenth of max_seconds after the third; threads that the body starts count with
  * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
  * which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process; PERF_ESTATE: c is closed,
- * counts already, or was opened by another process, or the loop has begun; PERF_ENODATA: every
- * counter is missing; PERF_ENOMEM: no memory.  The loop then runs as without it.                 */
+ * counts already, or was opened by another process, or the loop has begun, or a profiler has the
+ * scopes that opts.scopes asks for; PERF_ENODATA: every counter is missing; PERF_ENOMEM: no memory.
+ * The loop then runs as without it.                                                              */
 PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
@@ -902,30 +903,34 @@ PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
         perf_clobber();
 }
 
-/* What n iterations of a loop without a body count. */
-PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
+/* What n iterations of a loop without a body count; returns what the start says. */
+PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *c, int64_t n)
 {
-    (void)perf_counters_start(c);
+    const perf_status status = perf_counters_start(c);
+
     perf_count_empty_(n);
     (void)perf_counters_stop(c);
+    return status;
 }
 
 /* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
- * counts as body: its code depends on the compiler.                                              */
-PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
+ * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes.     */
+PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *c, perf_counts_ *k)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
     double           whole[2];
     int              i;
 
-    perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    if (perf_count_idle_(c, 2 * PERF_COUNT_IDLE_) == PERF_ESTATE)
+        return PERF_ESTATE;
     for (i = 0; i < 2; i++)
         whole[i] = c->value[which[i]];
-    perf_count_idle_(c, PERF_COUNT_IDLE_);
+    (void)perf_count_idle_(c, PERF_COUNT_IDLE_);
     for (i = 0; i < 2; i++)
         if (whole[i] > c->value[which[i]])
             k->idle[which[i]] =
                 (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
+    return PERF_OK;
 }
 
 /* The counter of a metric; PERF_COUNTER_COUNT: none. */
@@ -1113,10 +1118,13 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
     k = perf_counts_new_(s);
     if (!k)
         return PERF_ENOMEM;
+    if (perf_count_own_(c, k) == PERF_ESTATE) {
+        PERF_FREE(k);
+        return PERF_ESTATE;
+    }
     c->counts = k;
     if (perf_count_decides_(s))
         perf_count_admit_(s);
-    perf_count_own_(c, k);
     if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
         s->loop.note = "without counters of the processor: perf_counters_text() says why";
     s->counters = c;

@@ -38,6 +38,7 @@ int main(int argc, char **argv)
     perf_counters_opts opts = PERF_ZERO;
     perf_counters      c;
     perf_status        status;
+    perf_bench         b;
 
     (void)argv;
     if (argc > 1) {
@@ -47,6 +48,9 @@ int main(int argc, char **argv)
         printf("start: %d\n", (int)status);
         work();
         (void)perf_counters_stop(&c);
+        b = perf_bench_begin("loop", NULL);
+        printf("loop: %d\n", (int)perf_counters_loop(&c, &b));
+        (void)perf_bench_end(&b);
         perf_counters_close(&c);
     }
     work();

@@ -38,9 +38,11 @@ both()
     says '!counted, of a call' PERF_COUNTERS=1 "$@" "./$program"
     says 'start: 7' "$@" "./$program" call
     pairs 40
+    says 'loop: 7' "$@" "./$program" call
     says '!a profiler has the scopes' PERF_COUNTERS=1 "./$program"
     says 'counted, of a call' PERF_COUNTERS=1 "./$program"
     says 'start: 0' "./$program" call
+    says 'loop: 0' "./$program" call
     says 'counted, of a call' "./$program" call
 }
 
