@@ -773,8 +773,10 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     }
     thread = perf_thread_id_();
     if (t) {                                    /* wiped by a fork: start over in the same place  */
-        perf_recorder_start_(r, t, thread);
+        if (!t->home)                           /* else a signal handler has come before the lock */
+            perf_recorder_start_(r, t, thread);
         perf_unlock_(&r->lock);
+        PERF_ERRNO_ = was;
         return t;
     }
     for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {

@@ -2640,6 +2640,7 @@ PERF_BEGIN_DECLS
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 #define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 #endif
+#define perf_put_own_pid_(path) perf_putf_(path, ".%.0f", 1.0 * perf_process_id_())
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
@@ -2800,8 +2801,8 @@ PERF_BEGIN_DECLS
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
- *   perf_process_id_, perf_thread_id_  who is running, as the system has it; perf_syscall_,
- *       perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: of the system
+ *   perf_process_id_, perf_thread_id_  who is running; perf_put_own_pid_  PATH becomes PATH.PID
+ *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
  *   perf_sort_  sorts an array
@@ -3265,13 +3266,14 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
 }
 
 #if PERF_POSIX_FILES_
-/* Opens the folder of a file; -1: it cannot be.  With `turns` when nobody else has it so, or at
- * last without: somebody may keep it for ever, and some file systems lock no folder (NFS).       */
-PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
+/* Opens the folder of a file; -1: it cannot be.  With wait_ns also locks it, and after so long goes
+ * on without: somebody may keep it for ever, and some file systems lock no folder (NFS).         */
+PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 {
-    size_t n = PERF_LIBC_(strlen)(path);
-    char  *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
-    int    fd;
+    const uint64_t end = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) + wait_ns;
+    size_t         n = PERF_LIBC_(strlen)(path);
+    char          *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
+    int            fd;
 
     while (n && path[n - 1] != '/')
         n--;
@@ -3279,13 +3281,14 @@ PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
         PERF_LIBC_(memcpy)(PERF_CAST_(char *, PERF_LIBC_(memcpy)(room, path, n)) + n, ".", 2);
     fd = room ? perf_open_(room, PERF_O_CLOEXEC_) : -1;
     PERF_FREE(room);
-    while (fd >= 0 && turns-- && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
-           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35))        /* of Linux, of others                */
+    while (fd >= 0 && wait_ns && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
+           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35) &&      /* of Linux, of others                */
+           perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) < end)
         (void)perf_sched_yield_();
     return fd;
 }
 #else
-#define perf_file_folder_(path, turns) (-1)
+#define perf_file_folder_(path, wait_ns) (-1)
 #define perf_fsync_(fd)                0
 #define perf_close_(fd)                ((void)(fd))
 #endif
@@ -10853,8 +10856,10 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     }
     thread = perf_thread_id_();
     if (t) {                                    /* wiped by a fork: start over in the same place  */
-        perf_recorder_start_(r, t, thread);
+        if (!t->home)                           /* else a signal handler has come before the lock */
+            perf_recorder_start_(r, t, thread);
         perf_unlock_(&r->lock);
+        PERF_ERRNO_ = was;
         return t;
     }
     for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
@@ -15639,7 +15644,7 @@ PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
     name = perf_out_open_(own, own ? size : 0);
     perf_put_(&name, path);
     if (beside)
-        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+        perf_put_own_pid_(&name);
     return own;
 }
 
@@ -15654,7 +15659,7 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 
     if (child && !perf_trace_any_(r))
         return;
-    folder = perf_file_folder_(path, 1000);
+    folder = perf_file_folder_(path, UINT64_C(1000000000));
     taken = r && !child && perf_trace_taken_(r, path);
     own = perf_path_beside_(path, child || taken);
     if (!own || perf_trace_save(own) != PERF_OK)
@@ -18954,8 +18959,8 @@ PERF_END_DECLS
  *     perf_counters_close(&c);
  *
  * Linux, by its system call perf_event_open: nothing to link, no feature macro.  What cannot be
- * counted is NaN, never 0, and perf_counters_why() says why.  Elsewhere the system tells page
- * faults, context switches and processor time at best.  docs/counters.md has the whole story.
+ * counted is NaN, never 0, and perf_counters_why() says why.  Other 64-bit Linux has page faults,
+ * context switches and processor time, other systems nothing.  More: docs/counters.md.
  * Optional: only files that count include it.
  * Sections (search for ">>"):  counters  loops  scopes  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
@@ -18966,7 +18971,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>counters ------------------------------------------------------------------------------------
- * All counters in one list: X(name, text, kind and number of the kernel, leader of its group).
+ * All counters in one list: X(name, text, the kernel's type and config, leader of its group).
  * The kernel puts a group onto the processor as a whole, so ratios within one are fair.          */
 #define PERF_COUNTER_LIST_(X)                                                                     \
     X(PERF_COUNTER_INSTRUCTIONS, "instructions", PERF_HARDWARE_, 1, PERF_COUNTER_INSTRUCTIONS)    \
@@ -18995,10 +19000,11 @@ typedef struct perf_counters_opts {     /* zero = default                       
                                         /* faults, switches and time are then of the process      */
     int      kernel;                    /* 1: code of the kernel counts, too; 0: the program's    */
     int      process;                   /* pid of a child that has not called exec: it is counted */
-                                        /* from there, with its children; the caller's own pid:   */
-                                        /* all that this thread starts later, each from its exec; */
+                                        /* from its exec, with its children; our own pid: all     */
+                                        /* that this thread starts later, each from its exec;     */
                                         /* 0: the calling thread                                  */
-    int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes  */
+    int      scopes;                    /* 1: from start to stop also scopes count, see >>scopes; */
+                                        /* not with `process`                                     */
 } perf_counters_opts;
 
 /* One counter, for the library. */
@@ -19007,21 +19013,22 @@ typedef struct perf_counter_ {
     int      fd;                        /* -1: none                                               */
     int      leads;                     /* 1: first of its group                                  */
     int      error;                     /* errno of the system's refusal; 0: none                 */
-    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor       */
+    uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor; of   */
+                                        /* the system's own: value, thread (0: of the process)    */
 } perf_counter_;
 
 /* Read its upper half; the library writes it all.  One thread uses it at a time. */
 typedef struct perf_counters {
     double      value[PERF_COUNTER_COUNT];  /* from start to stop; NaN: missing                   */
-    double      share[PERF_COUNTER_COUNT];  /* of that time that it was counted: 1 all of it;     */
+    double      share[PERF_COUNTER_COUNT];  /* of that time, how much was counted: 1 all of it;   */
                                         /* less: others had the counter, so the value is scaled   */
                                         /* up; 0: missing                                         */
     perf_counters_opts opts;            /* what really counts                                     */
     perf_status status;                 /* PERF_OK; PERF_ENODATA: every counter is missing        */
     char        text[1000];             /* of perf_counters_text and perf_counters_why            */
-    double      iteration[2][PERF_COUNTER_COUNT];   /* after the last next of a bench: what an    */
-                                        /* iteration counts; of an A/B loop: each variant; NaN:   */
-                                        /* missing, also from open to there                       */
+    double      iteration[2][PERF_COUNTER_COUNT];   /* counts per iteration, after a loop's last  */
+                                        /* next: [0] of a bench, [variant] of an A/B loop; NaN:   */
+                                        /* missing, or not yet                                    */
     perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
     int         process, counting;
     struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
@@ -19039,6 +19046,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
+ * Faults, switches and time are of the thread that starts and stops; NaN if these are two.
  * PERF_ESTATE: c is NULL, or does not count in this process; PERF_ENODATA: all are missing.      */
 PERF_FN perf_status perf_counters_stop(perf_counters *c);
 
@@ -19066,7 +19074,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * Counted are slices of their own, in turns, after the timed ones: time is never disturbed.  A
  * slice of n iterations less one of n / 2 leaves what n / 2 iterations take.  The loop's own
  * instructions and branches are taken off; cycles overlap, so theirs stay.  The `if` that chooses
- * variant n counts as its body, and verdicts allow for 2 n instructions of it, n branches.
+ * variant n counts as its body; verdicts allow 2 n instructions and n branches for it.
  * The median of each count is in the report and in files, as counters of the loop.
  *
  * Or the loop itself holds the rule: opts.accept.rule is on a count, or opts.also is, joined with
@@ -19078,8 +19086,9 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
  * more than a tenth of max_seconds after the third; threads that the body starts count with
  * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
  * which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process; PERF_ESTATE: c is closed,
- * counts already, or the loop has begun; PERF_ENODATA: every counter is missing;
- * PERF_ENOMEM: no memory.  The loop then runs as without it.                                     */
+ * counts already, or was opened by another process, or the loop has begun, or a profiler has the
+ * scopes that opts.scopes asks for; PERF_ENODATA: every counter is missing; PERF_ENOMEM: no memory.
+ * The loop then runs as without it.                                                              */
 PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
@@ -19095,28 +19104,28 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
  * or opts.scopes of perf_counters_open, from perf_counters_start to perf_counters_stop: every scope
  * of every thread that begins and ends meanwhile.  Table and tree have a list of paths below them,
  * JSON has "counters", a trace has both numbers with each scope.  perf_counters_start then says
- * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX, and a tool is attached).  A number
- * contains the scopes that it calls, and what counting these takes.  Not counted: laps, spans,
- * recursive calls but the first, scopes below 64 others, those of a coroutine that waits, forked
- * children in their parent's report.
- * Misses of the last cache, wrong guesses of branches and stalls of the front end are counted, too,
+ * PERF_ESTATE where a profiler hears the scopes (PERF_NVTX, and a tool is attached).  A scope's
+ * numbers include the scopes that it calls, and the cost of counting these.  Not counted: laps,
+ * spans, recursive calls after the first, scopes inside 64 others, those of a coroutine that waits,
+ * forked children in their parent's report.
+ * Misses of the last cache, mispredicted branches and stalls of the front end are counted, too,
  * where the processor has them: perf_diagnosis.h then says "cache misses", "branch misses" or
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
  * instructions; where the kernel does not allow rdpmc or mrs, two to four system calls more.  Off:
  * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
- * PERF_ENODATA, and perf_counters_text and a note in the reports why.                            */
+ * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of the kernel       */
 
-/* Who tells a counter, or why nobody does. */
+/* Where a counter's value comes from, or why it has none. */
 enum { PERF_NOT_ASKED_, PERF_BY_EVENT_, PERF_BY_SYSTEM_, PERF_REFUSED_, PERF_NEVER_RAN_,
        PERF_NO_SYSTEM_, PERF_NO_COMPILER_, PERF_COUNTERS_OFF_ };
 
-#if defined(PERF_SYS_EVENT_OPEN_)               /* our tests are on a system without it           */
+#if defined(PERF_SYS_EVENT_OPEN_)               /* a test sets 0: a system without it             */
 #elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
 #define PERF_SYS_EVENT_OPEN_ 298L
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
@@ -19144,10 +19153,10 @@ PERF_FN const char *perf_counter_name_(int which)
 #define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
 #define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
 #define PERF_EVENT_INHERIT_  0x2u
-#define PERF_EVENT_NO_KERNEL_ 0x60u             /* nor hypervisor                                 */
+#define PERF_EVENT_NO_KERNEL_ 0x60u             /* neither kernel nor hypervisor                  */
 #define PERF_EVENT_AT_EXEC_  0x1000u
 
-typedef struct perf_event_attr_ {               /* the kernel's first version of it               */
+typedef struct perf_event_attr_ {               /* the kernel's struct, in its first version      */
     uint32_t type, size;
     uint64_t config, period, sample_type, read_format, flags;
     uint32_t wakeup, breakpoint;
@@ -19237,7 +19246,7 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 
 /* ---- scopes that count, see below ---- */
 
-/* PERF_OK; PERF_ENODATA: not here; PERF_ESTATE: another has the scopes; PERF_ENOMEM. */
+/* PERF_ENODATA: not here; PERF_ESTATE: a profiler has them; PERF_ENOMEM, also in a handler. */
 PERF_COLD_DECL_ perf_status perf_works_begin_(void);
 PERF_COLD_DECL_ void perf_works_end_(void);
 
@@ -19250,8 +19259,9 @@ PERF_COLD_DECL_ void perf_works_end_(void);
 #define PERF_WORKS_MISSING_ 0
 #endif
 
-/* What the system tells without a counter, of this thread or of the process.  1: it does. */
-PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *value)
+/* What the system tells without a counter, of this thread or of the process: value, thread or 0.
+ * 0: it does not tell it.                                                                        */
+PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *at)
 {
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
@@ -19259,20 +19269,21 @@ PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *va
 
     if (c->opts.process)
         return 0;
+    at[1] = who ? perf_thread_id_() : 0;
     if (which == PERF_COUNTER_TASK_CLOCK) {
-        *value = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);     /* or of this thread          */
-        return *value != 0;
+        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);      /* the next id: this thread's */
+        return at[0] != 0;
     }
     if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
         return 0;
     if (perf_getrusage_(who, &u))
         return 0;
-    *value = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
+    at[0] = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
     if (which == PERF_COUNTER_PAGE_FAULTS)
-        *value = PERF_CAST_(uint64_t, u.minflt + u.majflt);
+        at[0] = PERF_CAST_(uint64_t, u.minflt + u.majflt);
     return 1;
 #else
-    (void)c, (void)which, (void)value;
+    (void)c, (void)which, (void)at;
     return 0;
 #endif
 }
@@ -19316,6 +19327,8 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
     PERF_LIBC_(memset)(&c, 0, sizeof c);
     if (opts)
         c.opts = *opts;
+    if (c.opts.process)
+        c.opts.scopes = 0;
     if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
         c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
     c.process = PERF_CAST_(int, perf_process_id_());
@@ -19334,7 +19347,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
     return c;
 }
 
-/* The counter's readings now.  0: they cannot be had. */
+/* Reads the counter now, into at[].  0: it cannot be read. */
 PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
 {
     const perf_counter_ *one = &c->own[which];
@@ -19357,8 +19370,13 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
         scopes = perf_works_begin_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
         return PERF_ESTATE;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++)
+    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
+        if (c->own[i].how == PERF_NEVER_RAN_) {         /* before the last stop                   */
+            c->own[i].how = PERF_BY_EVENT_;
+            c->status = PERF_OK;
+        }
         (void)perf_counter_read_(c, i, c->own[i].at);
+    }
     c->counting = 1;
     perf_counters_switch_(c, 1);
     return scopes == PERF_OK ? c->status : scopes;
@@ -19373,12 +19391,12 @@ PERF_FN void perf_counter_count_(perf_counters *c, int which)
 
     c->value[which] = PERF_NAN_;
     c->share[which] = 0.0;
-    if (one->how == PERF_NEVER_RAN_)                /* in the last turn                           */
-        one->how = PERF_BY_EVENT_;
     if (!perf_counter_is_counted_(one) || !perf_counter_read_(c, which, now))
         return;
     value = PERF_CAST_(double, now[0] - one->at[0]);
     if (one->how == PERF_BY_SYSTEM_) {
+        if (now[1] != one->at[1])                   /* another thread's                           */
+            return;
         c->value[which] = value;
         c->share[which] = 1.0;
         return;
@@ -19439,7 +19457,7 @@ PERF_FN void perf_counters_close(perf_counters *c)
 #define PERF_NO_SENTENCE_   "perf_event_open failed with an error that is not expected"
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
-/* The kernel forbids it; NULL: /proc does not say so. */
+/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it. */
 PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *c, int which)
 {
     static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
@@ -19505,7 +19523,7 @@ PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int whic
     case PERF_COUNTERS_OFF_:
         return perf_status_text(PERF_EDISABLED);
     default:
-        return "it was never started, or could not be read";
+        return "it was never started, could not be read, or another thread stopped it";
     }
 }
 
@@ -19520,7 +19538,7 @@ PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int w
     }
 }
 
-/* 1: a value is there, or is to come. */
+/* 1: it has a value, or is being counted. */
 PERF_FN int perf_counter_is_here_(const perf_counters *c, int which)
 {
     if (c->share[which] > 0.0)
@@ -19594,8 +19612,8 @@ PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, c
     }
 }
 
-/* "no cycles: the kernel forbids it", why scopes do not count both; error[2]: errno of refusals.
- * 0: nothing is missing.                                                                         */
+/* "no cycles: the kernel forbids it", of the two that scopes count; error[2]: errno of each, or 0.
+ * Returns 0 if nothing is missing.                                                               */
 PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead, const uint32_t *error)
 {
     perf_counters c;
@@ -19642,7 +19660,7 @@ PERF_FN const char *perf_counters_text(perf_counters *c)
 
 /* ---- loops ---- */
 
-/* A race has 18 rounds, which can tell 63 arms from the first.                                   */
+/* Rounds: most, of a race (18 can tell 63 arms from the first), fewest.  IDLE_: iterations. */
 enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_RACE_ = 18, PERF_COUNT_LEAST_ = 3,
        PERF_COUNT_IDLE_ = 4096 };
 
@@ -19659,9 +19677,9 @@ typedef struct perf_counts_ {
     int      pauses;                    /* 1: the body pauses, so nothing is counted              */
     perf_compare_opts accept;           /* of the loop, as asked                                  */
     double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
-    double   idle[PERF_COUNTER_COUNT];  /* the loop's own, an iteration                           */
+    double   idle[PERF_COUNTER_COUNT];  /* of the loop itself, per iteration                      */
     unsigned char     order[64];        /* of the arms in this round                              */
-    perf_count_arm_  *value;            /* [arms] an iteration, with the loop's own               */
+    perf_count_arm_  *value;            /* [arms] per iteration, idle[] included                  */
 } perf_counts_;
 
 /* The fewest iterations whose half is one: a body that takes long runs twice and once. */
@@ -19670,7 +19688,7 @@ PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
     return arm->batch < 2 ? 2 : arm->batch;
 }
 
-/* Each order of the arms is equally likely. */
+/* Shuffles the arms (Fisher and Yates): each order is equally likely. */
 PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *k)
 {
     uint64_t half;
@@ -19703,7 +19721,7 @@ PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
     return 64 * batch + PERF_CAST_(uint64_t, k->arm);
 }
 
-/* A slice has ended: keeps it, or what it leaves of the one before. */
+/* A slice has ended: keeps one of n iterations; after n / 2, files the difference per iteration. */
 PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
 {
     const uint64_t batch = perf_count_batch_(&k->state->arm[k->arm]);
@@ -19722,15 +19740,15 @@ PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
 /* 1: there are rounds enough, or no more time. */
 PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
 {
-    const double most = 1e8 * k->state->opts.max_seconds;
+    const double most_ns = 0.1 * 1e9 * k->state->opts.max_seconds;
 
     if (k->rounds >= PERF_COUNT_RACE_ || (k->arms < 3 && k->rounds >= PERF_COUNT_ROUNDS_))
         return 1;
-    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most;
+    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most_ns;
 }
 
-/* The median of a count, an iteration, less what the loop itself takes.  NaN: fewer than three
- * rounds have it, as other counters had its place in the processor.                              */
+/* The median of a count per iteration, less `idle`.  NaN: fewer than three rounds have it, because
+ * others had the counter.                                                                        */
 PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
 {
     const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
@@ -19791,9 +19809,11 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     perf_counts_  *k = c->counts;
 
     if (!k)
-        return 0;                        /* the counters were closed before the loop ended       */
+        return 0;                       /* the counters were closed before the loop ended         */
     if (s->timer.pauses) {
+        (void)perf_counters_stop(c);
         k->pauses = 1;
+        k->rounds = 0;                  /* what was counted may hold a pause                      */
         s->loop.note = "not counted: what the body does while the loop is paused would count, too";
         return 0;
     }
@@ -19819,7 +19839,7 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
     return perf_count_slice_(c, k);
 }
 
-/* A loop without a body, compiled as the user's are, to the call at its end.                     */
+/* A loop without a body, compiled as the user's are, with the call that ends it.                 */
 PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
 {
     perf_bench own = PERF_ZERO;
@@ -19829,30 +19849,34 @@ PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
         perf_clobber();
 }
 
-/* What n iterations of a loop without a body count. */
-PERF_COLD_FN_ void perf_count_idle_(perf_counters *c, int64_t n)
+/* What n iterations of a loop without a body count; returns what the start says. */
+PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *c, int64_t n)
 {
-    (void)perf_counters_start(c);
+    const perf_status status = perf_counters_start(c);
+
     perf_count_empty_(n);
     (void)perf_counters_stop(c);
+    return status;
 }
 
-/* Instructions and branches of the loop itself, an iteration.  What chooses the variant of an A/B
- * loop is the body's: each compiler lays it out in its own way.                                  */
-PERF_COLD_FN_ void perf_count_own_(perf_counters *c, perf_counts_ *k)
+/* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
+ * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes.     */
+PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *c, perf_counts_ *k)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
     double           whole[2];
     int              i;
 
-    perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    if (perf_count_idle_(c, 2 * PERF_COUNT_IDLE_) == PERF_ESTATE)
+        return PERF_ESTATE;
     for (i = 0; i < 2; i++)
         whole[i] = c->value[which[i]];
-    perf_count_idle_(c, PERF_COUNT_IDLE_);
+    (void)perf_count_idle_(c, PERF_COUNT_IDLE_);
     for (i = 0; i < 2; i++)
         if (whole[i] > c->value[which[i]])
             k->idle[which[i]] =
                 (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
+    return PERF_OK;
 }
 
 /* The counter of a metric; PERF_COUNTER_COUNT: none. */
@@ -19863,8 +19887,8 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* Variant `arm` against 0 in the rounds that counted both, without what the loop itself takes.  Of
- * counts close to 0 there is no ratio: they are held apart from it.                              */
+/* Variant `arm` against 0 in the rounds that counted both, less idle[].  Counts below 0.01 become
+ * 0.01, so that there is a ratio.                                                                */
 PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
@@ -19903,13 +19927,13 @@ PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compa
         opts.tick = arm;
     v = perf_counts_compare_(k, arm, which, &opts);
     if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
-        opts.tick = -1.0;
-        if (perf_counts_compare_(k, arm, which, &opts).decision)
+        opts.tick = -1.0;                           /* exact: without that allowance              */
+        if (perf_counts_compare_(k, arm, which, &opts).decision != PERF_INCONCLUSIVE)
             v.reason = "what chooses the variant may be the difference: do more in an iteration";
     }
     if (!k->rounds)
         v.reason = "the loop ended before a round was counted";
-    if (!perf_counter_is_here_(c, which))
+    if (v.decision == PERF_INCONCLUSIVE && !perf_counter_is_here_(c, which))
         v.reason = perf_counter_missing_(c, which);
     if (k->pauses)
         v.reason = "the body pauses: what it does meanwhile would count, too";
@@ -19921,7 +19945,7 @@ PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compa
 /* Beside a rule on time: the worse part decides. */
 PERF_COLD_FN_ void perf_count_join_(perf_race_entry *e, const perf_verdict *also)
 {
-    static const int bad[] = {1, 0, 2};             /* by perf_decision                           */
+    static const int bad[] = {1, 0, 2};             /* INCONCLUSIVE, ACCEPT, REJECT               */
 
     e->parts = 2;
     e->part[0] = e->verdict;
@@ -19939,7 +19963,7 @@ PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *c, perf_loop_state
     perf_compare_opts opts = c->counts->accept;
     perf_verdict      also;
 
-    if (s->variants > 2)                            /* wrong about any of them no more often      */
+    if (s->variants > 2)                            /* Bonferroni, over all of them               */
         opts.confidence = perf_least_(1.0 - (1.0 - opts.confidence) / (s->variants - 1), 0.999999);
     if (s->seen.compared)
         opts.guard.seen = s->seen;
@@ -19988,13 +20012,13 @@ PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s)
         s->ask.accept = k->accept;
 }
 
-/* 1: the loop was refused, and only as it has a rule on a count. */
+/* 1: the loop was refused for nothing but its rule on a count. */
 PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
 {
     return s->on_counts && s->refused && !s->judge;
 }
 
-/* The loop runs after all.  With no rule on time, how long is up to the default one. */
+/* Lets a refused loop run.  Without a rule on time, the default one decides how long. */
 PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *s)
 {
     if (s->on_counts & 1) {
@@ -20033,16 +20057,20 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
         return PERF_EINVAL;
     if (PERF_LOOP_KIND_(s) < 1 || PERF_LOOP_KIND_(s) > 3)
         return PERF_EINVAL;
-    if (c->counting || c->counts || !c->process ||
-        (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s)))
+    if (c->counting || c->counts || c->process != PERF_CAST_(int, perf_process_id_()))
+        return PERF_ESTATE;
+    if (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s))
         return PERF_ESTATE;
     k = perf_counts_new_(s);
     if (!k)
         return PERF_ENOMEM;
+    if (perf_count_own_(c, k) == PERF_ESTATE) {
+        PERF_FREE(k);
+        return PERF_ESTATE;
+    }
     c->counts = k;
     if (perf_count_decides_(s))
         perf_count_admit_(s);
-    perf_count_own_(c, k);
     if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
         s->loop.note = "without counters of the processor: perf_counters_text() says why";
     s->counters = c;
@@ -20082,12 +20110,12 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule
 
 /* ---- scopes ----
  *
- * They come here as a sink's (perf_registry.h): the hot path does not ask.  Each thread opens its
- * own counters at its first counted scope, and keeps what its cells have counted.                */
+ * They come here through a sink (perf_registry.h): the hot path has no test for it.  Each thread
+ * opens its own counters at its first counted scope, and keeps what its cells have counted.      */
 
 #if PERF_SYS_EVENT_OPEN_ && !PERF_DISABLE && !PERF_TCC_
-/* A call counted for less than 1/20 of its time says nothing: its turn may be some microseconds, a
- * good part of them the kernel's own.                                                            */
+/* A call that was counted for less than 1/20 of its time is left out: its turn may be some
+ * microseconds, many of them spent in the kernel.                                                */
 enum { PERF_WORK_SHARE_ = 20 };
 enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
 
@@ -20111,9 +20139,9 @@ enum {
 typedef struct perf_work_ {
     struct perf_work_ *next;
     const perf_cell_  *cell;
-    uint64_t           period;          /* of which these are                                     */
+    uint64_t           period;          /* perf_works_.period of these numbers                    */
     uint64_t           scaled[PERF_WORK_GROUPS_];       /* calls: counted in part ...             */
-    uint64_t           missed[PERF_WORK_GROUPS_];       /* ... or not at all                      */
+    uint64_t           missed[PERF_WORK_GROUPS_];       /* ... or too little, and left out        */
     uint64_t           calls[PERF_WORK_COUNTS_];        /* that have a number of it               */
     uint64_t           count[PERF_WORK_COUNTS_];        /* their sums                             */
 } perf_work_;
@@ -20169,11 +20197,11 @@ typedef struct perf_worker_ {
 typedef struct perf_works_ {
     perf_worker_    *workers;
     const perf_sink_ *sink;
-    uint64_t         period;            /* how often all was forgotten                            */
-    uint32_t         users, has_key;    /* has_key: 1 more than the state of `key`                */
-    unsigned         key;               /* its destructor comes at a thread's end                 */
+    uint64_t         period;            /* how often perf_reset has forgotten all                 */
+    uint32_t         users, has_key;    /* has_key: 0 not tried yet, 1 no `key`, 2 it is there    */
+    unsigned         key;               /* its destructor closes counters at a thread's end       */
     uint32_t         counted;           /* 1: a thread has a counter                              */
-    uint32_t         error[2];          /* errno of the last refusal                              */
+    uint32_t         error[2];          /* of instructions, cycles: errno of the last refusal     */
     perf_source_     source;
 } perf_works_;
 
@@ -20182,7 +20210,7 @@ extern PERF_WEAK_ perf_works_ perf_works_v1_
 PERF_WEAK_ perf_works_ perf_works_v1_;
 
 extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))
-    PERF_ATTR_((__weak__));             /* as perf_dlopen_                                        */
+    PERF_ATTR_((__weak__));             /* NULL: not linked                                       */
 extern int perf_key_set_(unsigned, const void *) __asm__(PERF_SYM_("pthread_setspecific"))
     PERF_ATTR_((__weak__));
 
@@ -20289,7 +20317,7 @@ PERF_FN int perf_group_end_(int group)
     return group ? PERF_WORK_COUNTS_ : PERF_WORK_EVIDENCE_;
 }
 
-/* A group without a system call; its leader last, whose times count.  0: not now. */
+/* Reads a group without a system call, its leader last, whose times count.  0: only read() can. */
 PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at, int group)
 {
     const int lead = w->lead[group];
@@ -20342,8 +20370,8 @@ PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
     return id;
 }
 
-/* Gives the handles back; only the thread itself, or where it has ended.  A program may have closed
- * them all, as a daemon does: then their numbers are files of its own by now.                    */
+/* Closes the descriptors; called by the thread itself, or after its end.  A program may have closed
+ * them, as a daemon does: a number that is another file by now stays open.                       */
 PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
 {
     int i;
@@ -20370,8 +20398,8 @@ PERF_COLD_FN_ void perf_worker_ended_(void *of)
     }
 }
 
-/* Closes what threads have left that have ended, or that only the parent of a fork has; the lock is
- * held.  Where the system says itself that a thread ends, no other thread is asked for.          */
+/* Closes the counters of threads that have ended, and after a fork those of the parent's threads;
+ * lock held.  With a key, threads of this process have closed their own.                         */
 PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
 {
     const uint32_t process = perf_process_id_();
@@ -20415,7 +20443,7 @@ PERF_COLD_FN_ int perf_worker_event_(int which, int group)
     return fd;
 }
 
-/* Opens a group, as far as there is room in it, and starts it. */
+/* Opens those counters of a group that there is room for, and starts it. */
 PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group)
 {
     perf_reading_ at;
@@ -20443,7 +20471,7 @@ PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group
     (void)perf_worker_read_(w, &at, group);     /* what was lost before it ran is known now       */
 }
 
-/* The evidence is of use only beside instructions and cycles. */
+/* Opens both groups; evidence is of use only beside instructions and cycles. */
 PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
 {
     perf_reading_ at;
@@ -20504,7 +20532,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     return w;
 }
 
-/* Where nothing counts at all, scopes take the hot path again. */
+/* NULL: no memory, or a handler.  Where nothing counts at all, the sink goes. */
 PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *t)
 {
     perf_works_  *g = &perf_works_v1_;
@@ -20537,14 +20565,14 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *t, const perf_label_ *l, uin
     while (c && PERF_CELL_ID_(c) != l->name->site.id)
         c = c->parent;
     while (w && w->open && w->frame[w->open - 1].depth >= depth)
-        w->open--;                              /* these have never ended                         */
+        w->open--;                              /* these have had no end                          */
     if (w && w->lead[0] >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
         f = &w->frame[w->open++];
         f->cell = c;
         f->depth = depth;
         f->period = PERF_GET_(&perf_works_v1_.period);
         f->at.known[1] = perf_worker_read_(w, &f->at, 1);
-        f->at.known[0] = perf_worker_read_(w, &f->at, 0);   /* last: so little of us is in it     */
+        f->at.known[0] = perf_worker_read_(w, &f->at, 0);   /* last: the least of our own code    */
     }
     if (w)
         t->ranges = w->open;
@@ -20593,8 +20621,8 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t c
     perf_entries_put_(t, e, 2);                 /* the scope's own event looks whether it is due  */
 }
 
-/* Adds a call of a group.  A counter that others had for a part of the time is scaled up by that
- * part.                                                                                          */
+/* Adds a group's counts of a call, scaled up where others had the counters for a part of its time.
+ * They are in now->count[] then.                                                                 */
 PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf_frame_ *f,
                                     perf_reading_ *now, int group)
 {
@@ -20624,7 +20652,7 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf
     }
 }
 
-/* A report may read meanwhile; it looks at the period, too. */
+/* The period last: a report that reads meanwhile skips those of another one. */
 PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
 {
     int i;
@@ -20640,7 +20668,7 @@ PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
     PERF_REL_(&one->period, period);
 }
 
-/* Adds a call; `now` is what it has counted afterwards. */
+/* Adds a call; `now`: the readings at its end, which become what it has counted. */
 PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
                                   perf_reading_ *now)
 {
@@ -20737,7 +20765,7 @@ PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one
     }
 }
 
-/* Of either counter: a thread may have one of them. */
+/* Calls with either counter: a thread may have one of them. */
 PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
 {
     return sum->calls[0] > sum->calls[1] ? sum->calls[0] : sum->calls[1];
@@ -20768,7 +20796,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     return sum;
 }
 
-/* The sums of so many nodes; none without memory.  (*tree) is to be freed, too. */
+/* The sums of all *nodes nodes of *tree; the caller frees both.  No memory: NULL, 0 nodes. */
 PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes)
 {
     perf_work_sum_ *sum = PERF_NULL_;
@@ -20943,10 +20971,10 @@ PERF_COLD_FN_ void perf_works_forget_(void)
 
 /* ---- evidence for the diagnosis ---- */
 
-/* Cycles that `count` of a cause has cost, where so many instructions and cycles were counted.
+/* At most so many of the cycles were lost to `count` events of a cause.
  * 180 a miss of the last cache, 20 a wrong guess: FreeBSD's pmcstudy(8), for Intel's Sandy Bridge.
- * That is a bound from above, as misses overlap.  Another one: four instructions leave a cycle that
- * is not lost (Yasin, A Top-Down Method for Performance Analysis, ISPASS 2014).
+ * Misses overlap, so they cost no more.  And four instructions take one cycle that is not lost
+ * (Yasin, A Top-Down Method for Performance Analysis, ISPASS 2014).
  * Misses count below one instruction a cycle (Gregg, CPU Utilization is Wrong, 2017).            */
 PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instructions, double cycles)
 {
@@ -20961,7 +20989,7 @@ PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instruction
     return lost > 0 ? lost : 0;
 }
 
-/* Is the node the one above, or below it? */
+/* 1: `node` is `above`, or below it. */
 PERF_COLD_FN_ int perf_work_is_below_(const perf_tree_ *tree, uint32_t node, uint32_t above)
 {
     while (node && node != above)
@@ -21003,7 +21031,18 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
     e->lost_there[cause] = most / unit->count[PERF_WORK_CYCLES_];
 }
 
-/* What the processor counted in a unit; nothing where it has not counted eight calls of it. */
+/* Evidence that others' turns left out of some calls, as if all counted calls had had it. */
+PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
+{
+    const double calls = sum->calls[PERF_WORK_CYCLES_];
+    int          i;
+
+    for (i = PERF_WORK_EVIDENCE_; i < PERF_WORK_COUNTS_; i++)
+        if (sum->calls[i] > 0.0 && sum->calls[i] < calls)
+            sum->count[i] *= calls / sum->calls[i];
+}
+
+/* What the processor counted in a unit; nothing below eight counted calls. */
 PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
 {
     const uint32_t  nodes = e->tree ? e->tree->count : 0;
@@ -21014,6 +21053,8 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
     (void)total_ns;
     if (!own)
         return;
+    for (i = 1; i < nodes; i++)
+        perf_works_fill_(&own[i]);
     unit = own[e->unit];
     for (i = 1; i < nodes; i++)                 /* callers come before what they call             */
         for (which = 0; which < PERF_WORK_COUNTS_; which++)
@@ -21049,7 +21090,7 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         PERF_REL_(&g->sink, perf_works_sink_());
     }
     perf_unlock_(&r->lock);
-    if (status != PERF_OK)                      /* another one has begun it                       */
+    if (status != PERF_OK)                      /* begun already: the sink is there               */
         return PERF_OK;
     perf_image_pin_();
     perf_source_add_(r, &g->source);
@@ -21064,18 +21105,19 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     return status;
 }
 
+/* The sink goes under the lock: else who begins meanwhile finds it there, and is refused. */
 PERF_COLD_FN_ void perf_works_end_(void)
 {
     perf_works_    *g = &perf_works_v1_;
     perf_registry_ *r = perf_registry_get_();
-    int             last = 0;
 
-    if (r && perf_lock_(r)) {
-        last = g->users && !--g->users;
-        perf_unlock_(&r->lock);
+    if (!r || !perf_lock_(r))
+        return;
+    if (g->users && !--g->users && r->sink == g->sink) {
+        PERF_REL_(&r->sink, PERF_CAST_(const perf_sink_ *, PERF_NULL_));
+        perf_ask_(r, PERF_ASK_TRACE_);
     }
-    if (last)
-        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
+    perf_unlock_(&r->lock);
 }
 
 #else
@@ -21100,7 +21142,7 @@ PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
     perf_put_char_(o, '\n');
 }
 
-/* Once in a program: bit 4 of heard_more. */
+/* Adds the note to the reports, once in a program: 4 in heard_more. */
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
 {
     static perf_source_ source;
@@ -21268,7 +21310,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
  * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
  * a new file begins with this run.  After 100 of them: PERF_EIO.
  * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
- * a second at most, then goes on without it; with opts.alone nobody waits.
+ * 5 seconds at most, then goes on without it; with opts.alone nobody waits.
  * Statuses as perf_results_save.                                                                 */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
@@ -21418,7 +21460,7 @@ PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
     perf_copy_text_(run->machine, sizeof run->machine, asked);
 }
 
-/* Now, finer than seconds: many runs fit into one. */
+/* Seconds since the epoch; finer than one, as many runs fit into it. */
 PERF_COLD_FN_ double perf_time_now_(void)
 {
 #if defined(_WIN32)
@@ -21504,7 +21546,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
 
-/* A bench without slices has its median as its only slice. */
+/* Adds a loop, or notes that there is no memory.  A bench without slices gets its median as one. */
 PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
 {
     if (loop.bench) {
@@ -21532,7 +21574,8 @@ PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
     return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
 }
 
-/* Where in a table of `room` (a power of two) places a loop like this stands, or would: FNV-1a. */
+/* Index of a loop like this, or of its free place, in a hash table (FNV-1a) of `room` places, a
+ * power of two.  A place holds the number of a loop + 1; 0: free.                                */
 PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
                                        const perf_saved_ *loop)
 {
@@ -21570,7 +21613,7 @@ PERF_COLD_FN_ int perf_saving_number_(perf_saving_ *saving, const size_t *table,
     return 1;
 }
 
-/* Numbers loops of equal names, oldest first: as one entry a slow one would hide behind a fast. */
+/* Numbers loops of equal names, oldest first: in one entry a fast loop would hide a slow one. */
 PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
 {
     size_t room = 16, i, at, *table;
@@ -21608,10 +21651,10 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     saved->own = loop;
     saved->x[0] = loop->sample[0];
     saved->x[1] = loop->sample[1];
-    if (loop->kind == 1) {
+    if (loop->kind == 1) {                      /* a bench                                        */
         saved->bench = PERF_CAST_(const perf_result *, loop->result);
         measured = saved->bench->time.count > 0;
-    } else if (loop->kind == 2) {
+    } else if (loop->kind == 2) {               /* an A/B loop                                    */
         saved->ab = PERF_CAST_(const perf_ab_result *, loop->result);
         measured = saved->ab->baseline.count > 0;
     } else {
@@ -21622,13 +21665,27 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     return 1;
 }
 
+/* 1: the list "A, B" has that name, and not only one that contains it, as A100 does A10. */
+PERF_COLD_FN_ int perf_is_device_of_(const char *list, const char *device)
+{
+    const size_t length = strlen(device);
+    const char  *at = strstr(list, device);
+
+    for (; at; at = strstr(at + 1, device))
+        if ((at == list || (at - list >= 2 && !strncmp(at - 2, ", ", 2))) &&
+            (!at[length] || !strncmp(at + length, ", ", 2)))
+            return 1;
+    return 0;
+}
+
 /* Adds the name of a loop's device, if it is not there and fits. */
 PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
 {
     const size_t used = strlen(run->gpu);
     perf_out_    out = perf_out_open_(run->gpu + used, sizeof run->gpu - used);
 
-    if (!*device || strstr(run->gpu, device) || strlen(device) + 2 >= sizeof run->gpu - used)
+    if (!*device || perf_is_device_of_(run->gpu, device) ||
+        strlen(device) + 2 >= sizeof run->gpu - used)
         return;
     if (used)
         perf_put_(&out, ", ");
@@ -21752,7 +21809,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     return saving;
 }
 
-/* Value i of an arm alone, by slice; 0: none such. */
+/* Value of slice i of an arm, whatever the other arm has; 0: none, or no duration. */
 PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
 {
     double x = 0.0;
@@ -21764,7 +21821,7 @@ PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
     return x;
 }
 
-/* The same; 0 also where a pair has only one. */
+/* The same; 0 also if the other arm of the pair has none. */
 PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
 {
     if (loop->ab && !(perf_saved_side_(loop, 1 - arm, i) > 0.0))
@@ -21801,13 +21858,12 @@ typedef struct perf_reader_ {
     size_t      error_at;
 } perf_reader_;
 
+/* Keeps the first failure and its place, and goes to the end of the text.  Returns 0. */
 PERF_COLD_FN_ int perf_read_fail_(perf_reader_ *in, perf_status why)
 {
     if (in->status == PERF_OK) {
         in->status = why;
         in->error_at = in->at;
-        if (in->at > in->size)
-            in->error_at = in->size;
     }
     in->at = in->size;
     return 0;
@@ -21823,7 +21879,7 @@ PERF_COLD_FN_ int perf_read_need_(perf_reader_ *in, int ok, size_t at, perf_stat
     return in->status == PERF_OK;
 }
 
-/* Room for the strings of a text of that size, which need not end with NUL. */
+/* Begins to read a text, which need not end with NUL.  0: it is too long, or no memory. */
 PERF_COLD_FN_ int perf_reader_open_(perf_reader_ *in, const char *text, size_t size)
 {
     memset(in, 0, sizeof *in);
@@ -21854,6 +21910,7 @@ PERF_FN char perf_read_peek_(perf_reader_ *in)
     return perf_read_char_(in);
 }
 
+/* 1: the next character that is no blank is `wanted`, and is read. */
 PERF_FN int perf_read_this_(perf_reader_ *in, char wanted)
 {
     if (perf_read_peek_(in) != wanted)
@@ -21867,7 +21924,7 @@ PERF_FN int perf_read_digit_(const perf_reader_ *in)
     return perf_read_char_(in) >= '0' && perf_read_char_(in) <= '9';
 }
 
-/* Four hexadecimal digits. */
+/* Reads four hexadecimal digits; 0: failed. */
 PERF_COLD_FN_ int perf_read_hex_(perf_reader_ *in, uint32_t *out)
 {
     static const char digit[] = "0123456789abcdef0123456789ABCDEF";
@@ -21884,7 +21941,8 @@ PERF_COLD_FN_ int perf_read_hex_(perf_reader_ *in, uint32_t *out)
     return 1;
 }
 
-/* The code behind \u, with its second half behind another.  NUL and lone surrogates: U+FFFD. */
+/* The code behind \u; of a surrogate pair, with the one behind the next \u.  NUL and lone
+ * surrogates: U+FFFD.                                                                            */
 PERF_COLD_FN_ uint32_t perf_read_code_(perf_reader_ *in)
 {
     const uint32_t unknown = 0xfffd;
@@ -21983,7 +22041,7 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
 }
 
 /* Digits with at most one point among them; *x is their number without the point.  Returns the
- * power of ten that the point makes, 1: they are no number of JSON.                              */
+ * power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                    */
 PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
 {
     const size_t first = in->at;
@@ -22063,8 +22121,8 @@ PERF_COLD_FN_ double perf_read_figure_(perf_reader_ *in)
     return x;
 }
 
-/* Goes to the next part of an object or a list.  *count counts them; 0 expects `open`.  0: the
- * end.                                                                                           */
+/* Goes to the next part of an object or a list; returns 0 at its end.  *count: the parts so far; at
+ * 0 it reads `open` first.                                                                       */
 PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, char close)
 {
     if (!*count && !perf_read_this_(in, open))
@@ -22079,6 +22137,7 @@ PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, ch
     return 1;
 }
 
+/* Goes to the value of the next member of an object; returns 0 at its end. */
 PERF_COLD_FN_ int perf_read_member_(perf_reader_ *in, size_t *count, const char **key)
 {
     if (!perf_read_next_(in, count, '{', '}'))
@@ -22090,7 +22149,7 @@ PERF_COLD_FN_ int perf_read_member_(perf_reader_ *in, size_t *count, const char 
     return in->status == PERF_OK;
 }
 
-/* Any value, not kept.  Calls itself for what is inside, at most PERF_READ_DEPTH_ deep. */
+/* Reads any value, and keeps nothing.  At most PERF_READ_DEPTH_ deep. */
 PERF_COLD_FN_ void perf_read_skip_(perf_reader_ *in, unsigned depth)
 {
     const char *key;
@@ -22148,7 +22207,8 @@ PERF_COLD_FN_ int perf_read_known_(perf_reader_ *in, perf_members_ *members)
     return -1;
 }
 
-/* Room for one more element of a list, or the failure of `in`.  most: more are PERF_ELIMIT. */
+/* Makes room for one more element of a list; 0: `in` has failed, now or before.  `most` elements
+ * are allowed, more are PERF_ELIMIT.                                                             */
 PERF_COLD_FN_ int perf_read_room_(perf_reader_ *in, void *list, size_t *room, size_t used,
                                   size_t size, size_t most)
 {
@@ -22175,18 +22235,18 @@ typedef struct perf_read_entry_ {
     const char *name, *run;
     int         kind;                   /* perf_baseline_kind; 0: a counter, or nothing measured  */
     int         of_run;                 /* index, or -1                                           */
-    int         scope;                  /* it stands among the scopes                             */
+    int         scope;                  /* 1: it stands among the scopes                          */
     size_t      from, to;               /* its text                                               */
-    size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
+    size_t      value, values;          /* a loop's part of file->value; the candidate's follow   */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
     size_t      level_from, level_to;   /* the text of that; 0, 0: there is none                  */
 } perf_read_entry_;
 
-/* Does an entry belong to the level that is normal now?  REJECTed by a check, or of the level
- * before a change that was accepted, it does not.                                                */
-enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
+/* The level of an entry: the one that is normal now; one that a check REJECTed; the one before a
+ * change that was accepted.                                                                      */
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *gpu, *compiler, *build, *label;
@@ -22209,7 +22269,7 @@ typedef struct perf_read_ {
     char             *own;              /* the text, freed with it; NULL: it is the caller's      */
 } perf_read_;
 
-/* A list of times; returns how many. */
+/* Reads a list of times; returns how many, 0 after a failure. */
 PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
 {
     size_t count = 0, at;
@@ -22258,7 +22318,7 @@ PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
     return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
 }
 
-#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: a count below has no ratio worth a word  */
+#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: smaller counts are raised to this        */
 
 /* "counters" of a loop.  The one that is asked for goes to x[0], of an A/B loop those of its arms
  * to x[0] and x[1]; what is not there stays as it is.                                            */
@@ -22283,7 +22343,7 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
     }
 }
 
-/* Makes a count the only value of an entry, or leaves it without. */
+/* Makes a count the only value of each arm of an entry, or leaves the entry without values. */
 PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
 {
     int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
@@ -22344,7 +22404,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
     if (entry.values && members.has[PERF_FIELD_CANDIDATE_])
         entry.kind = PERF_BASELINE_AB;
-    else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* nothing by itself */
+    else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
     if (file->counter)
         perf_read_count_(file, &entry, count);
@@ -22429,7 +22489,7 @@ PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
     return -1;
 }
 
-/* Finds the run of each entry. */
+/* Finds the run of each entry, and marks the runs with an entry that is not of the normal level. */
 PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 {
     size_t i;
@@ -22445,8 +22505,8 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
     }
 }
 
-/* The whole document; counter: see perf_read_.  file->in.status says how it went; perf_read_free_
- * whatever it says.                                                                              */
+/* Reads the whole document; counter: see perf_read_.  file->in.status says how that went; then
+ * perf_read_free_, whatever it says.                                                             */
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
                                       const char *counter)
 {
@@ -22477,7 +22537,8 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
                 perf_read_loop_of_(file);
         }
     }
-    if (perf_read_peek_(&file->in))             /* something behind the end                       */
+    (void)perf_read_peek_(&file->in);
+    if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
     if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
         perf_read_link_(file);
@@ -22503,7 +22564,8 @@ PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
     return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
 }
 
-/* A file in memory; PERF_FREE it.  NULL: *status says why; PERF_ENODATA: there is no such file. */
+/* Reads a file into memory, to be given to PERF_FREE.  NULL: *status says why; PERF_ENODATA: there
+ * is no such file.                                                                               */
 PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
 {
     const size_t page = 4096;
@@ -22540,7 +22602,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     return text;
 }
 
-/* Keeps a text, or why there is none, and reads it. */
+/* Reads a text, which the file owns from now on; NULL: `status` says why there is none. */
 PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
                                   const char *counter)
 {
@@ -22611,7 +22673,7 @@ PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving
     perf_member_real_(json, "step", step / PERF_CAST_(double, batch));
 }
 
-/* Which clock decides, where processor time was taken at all (`timed` times). */
+/* Which clock decides; nothing where processor time was never taken (`timed` 0). */
 PERF_COLD_FN_ void perf_put_decides_(perf_writer_ *json, perf_decides decides, uint64_t timed)
 {
     if (timed)
@@ -22632,7 +22694,7 @@ PERF_COLD_FN_ void perf_put_bench_settings_(perf_writer_ *json, const perf_bench
     perf_member_close_(json, '}');
 }
 
-/* The user's numbers, and what all threads move in a second. */
+/* The user's numbers, and the number of threads. */
 PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *own)
 {
     int i;
@@ -22783,8 +22845,8 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
     perf_member_close_(json, ']');
 }
 
-/* 1: that run of the old file stays when one is added: another run, among the newest.  Those with a
- * mark have room of their own: they push no others out.  Entries that name no run (-1) stay.     */
+/* 1: that run of the old file stays when this one is added: it has another id and is among the
+ * newest.  Marked runs are counted apart from the others.  -1, no run: its entries stay.         */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 {
     const perf_read_ *old = saving->old;
@@ -22839,7 +22901,7 @@ PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *
            !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
 }
 
-/* The level of an old entry; of one with an accepted change: normal from its first run on. */
+/* The new level of an old entry; with an accepted change: normal from its run on, past before. */
 PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_entry_ *entry)
 {
     const perf_read_  *old = saving->old;
@@ -22951,7 +23013,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
 {
     const perf_saving_ *saving = PERF_CAST_(const perf_saving_ *, with);
     const perf_read_   *old = saving->old;
-    perf_writer_          json = {PERF_NULL_, 0, 0};
+    perf_writer_        json = {PERF_NULL_, 0, 0};
     size_t              i;
 
     json.out = out;
@@ -22989,7 +23051,7 @@ PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *saving)
     PERF_FREE(saving->bucket);
 }
 
-/* What our own reader says of our own text: one that it refuses is never written. */
+/* The status of our own reader on our own text: what it refuses is never written. */
 PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
 {
     perf_read_  file;
@@ -23023,7 +23085,7 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     if (!perf_results_opts_good_(opts))
         return PERF_CAST_(char *, PERF_NULL_);
     out = perf_out_grows_();
-    held = core && perf_loops_hold_(core);      /* not given back while it reads                  */
+    held = core && perf_loops_hold_(core);      /* ended loops stay while it reads                */
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
@@ -23124,7 +23186,7 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
 #endif
 #define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
-#define PERF_FILE_TURNS_ 1000000        /* so often a writer looks whether the folder is free     */
+#define PERF_FILE_WAIT_NS_ UINT64_C(5000000000)         /* longest wait for the folder            */
 
 /* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
  * kept.  Unlike rename(), link() replaces nothing.                                               */
@@ -23156,8 +23218,6 @@ PERF_FN int perf_is_damaged_(perf_status status)
     return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
 }
 
-/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
- * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
 {
     perf_read_        file = PERF_ZERO;
@@ -23173,7 +23233,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
         return PERF_EDISABLED;
     if (!path || !*path || !perf_results_opts_good_(opts))
         return PERF_EINVAL;
-    folder = perf_file_folder_(path, keep ? PERF_FILE_TURNS_ : 0);
+    folder = perf_file_folder_(path, keep ? PERF_FILE_WAIT_NS_ : 0);
     if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
         text = perf_read_file_(path, &size, &status);
     if (size) {
@@ -26005,7 +26065,7 @@ typedef struct perf_growth_ {
     double      factor;         /* ns = constant + factor * f(n); log is to the base 2            */
     double      constant;       /* 0 .. half of the fastest time                                  */
     double      error;          /* root mean square of the relative errors of `closest`           */
-    double      from;           /* the smallest size that it was fitted to; 0: too few sizes      */
+    double      from;           /* smallest size that it was fitted to; 0: not fitted             */
 } perf_growth_;
 
 #define PERF_GROWTH_LAWS_  6
@@ -26036,12 +26096,12 @@ PERF_FN double perf_growth_of_(int law, double n)
 }
 
 /* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2 over
- * sizes from law->from on; law->error is the root of its mean.  The constant: at most half of the
- * least.  u is 1 / ns, v is f(n) / ns.                                                           */
+ * sizes from law->from on; law->error is the root of its mean.  The constant is at most half of the
+ * least time.  u is 1 / ns, v is f(n) / ns.                                                      */
 PERF_FN void perf_growth_fit_(int number, const perf_times_ *times, perf_growth_ *law)
 {
     double u, v, uu = 0.0, uv = 0.0, vv = 0.0, su = 0.0, sv = 0.0, most = PERF_INF_, sum = 0.0;
-    double used = 0.0;
+    double used = 0.0, determinant;
     size_t i;
 
     for (i = 0; i < times->count; i++) {
@@ -26058,10 +26118,10 @@ PERF_FN void perf_growth_fit_(int number, const perf_times_ *times, perf_growth_
         if (0.5 * times->ns[i] < most)
             most = 0.5 * times->ns[i];
     }
-    u = uu * vv - uv * uv;
+    determinant = uu * vv - uv * uv;
     law->constant = 0.0;
-    if (number && u > 1e-12 * uu * vv)
-        law->constant = (su * vv - sv * uv) / u;
+    if (number && determinant > 1e-12 * uu * vv)
+        law->constant = (su * vv - sv * uv) / determinant;
     if (!(law->constant > 0.0))
         law->constant = 0.0;
     if (law->constant > most)
@@ -26111,7 +26171,7 @@ PERF_FN perf_growth_ perf_growth_best_(const perf_times_ *times, double from)
     return best;
 }
 
-/* The least size above `low`, or `high`; *left: how many sizes are above. */
+/* The least size above `low`; without one, `high`.  *left: how many sizes are above `low`. */
 PERF_FN double perf_growth_next_(const perf_times_ *times, double low, double high, size_t *left)
 {
     double next = high;
@@ -26128,10 +26188,10 @@ PERF_FN double perf_growth_next_(const perf_times_ *times, double low, double hi
     return next;
 }
 
-/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
- * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.  Small sizes
- * may hide the law (what a call costs, branches that are still predicted): where all sizes fit no
- * law within 5 %, the smallest are left out while a third of them, and 4, remain.                */
+/* The law that fits best.  It needs 5 sizes that span a factor of 8, all positive: else "no fit"
+ * with error 1.  Small sizes may hide the law (cost of a call, branches that are still predicted):
+ * if no law fits within 5 %, the smallest size is left out, again and again, while 4 sizes and a
+ * third of all remain.                                                                           */
 PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
 {
     perf_growth_ best = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0, 0.0}, law;
@@ -26145,7 +26205,7 @@ PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
             high = times->n[i];
     }
     do {
-        low = next;                             /* less than all sizes that are still in it       */
+        low = next;                             /* only sizes above it are fitted                 */
         next = perf_growth_next_(times, low, high, &left);
         if (times->count < PERF_GROWTH_LEAST_ || high < PERF_GROWTH_SPAN_ * next)
             return best;
@@ -26160,7 +26220,7 @@ PERF_FN perf_growth_ perf_growth_law_(const perf_times_ *times)
 
 PERF_END_DECLS
 
-#define PERF_MAIN_READY_ 1      /* not yet where the perf.h above asks for the rest of this file  */
+#define PERF_MAIN_READY_ 1      /* not defined while the perf.h above includes this file again    */
 #endif /* PERF_MAIN_H */
 
 /* >>main: the program itself, in the file that asks for it ------------------------------------ */
@@ -26203,27 +26263,28 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs to match one of them              */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *also, *output;
-    const char *named;          /* by --format                                                    */
+    const char *program, *compare, *save, *add;
+    const char *accept, *also;  /* the first and the second --accept; NULL: not given             */
+    const char *output, *named; /* --output, --format                                             */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, profile, most_unchanged, strict, bad, counters;
     double      repeat, threads, again_after;
     perf_bench_opts opts;       /* of each measurement                                            */
-    FILE       *out;            /* the table; standard output unless the results go there         */
+    FILE       *out;            /* of the table; stderr if the results go to standard output      */
     size_t      todo, failed;
     int         round;          /* of --repeat, from 0                                            */
-    uint32_t    process;
-    const char *context[2 * PERF_MAIN_FILTERS_ + 1];
-    perf_results_opts with;     /* `context`, for the writers                                     */
-    perf_rule   rule, second;   /* of --compare; second: where `also` is                          */
-    perf_baseline *first;       /* what is measured again of it; NULL: this is no second round    */
-    unsigned char *chosen;      /* 1: this entry of it                                            */
-    const char **rejected, **undecided;         /* names of entries, for the writers              */
-    const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];   /* --accept-change: a name, the id of     */
-                                /* the first run of its new level                                 */
-    char       *since[PERF_MAIN_FILTERS_];              /* those ids, ours; NULL: this run        */
+    uint32_t    process;        /* its id, which a forked child does not have                     */
+    const char *context[2 * PERF_MAIN_FILTERS_ + 1];    /* key, value, ..., NULL                  */
+    perf_results_opts with;     /* `context` and the lists below, for the writers                 */
+    perf_rule   rule, second;   /* what `accept` and `also` say                                   */
+    perf_baseline *first;       /* the comparison whose entries are measured again; NULL: none    */
+    unsigned char *chosen;      /* by entry of `first`; 1: measure it again                       */
+    const char **rejected, **undecided;         /* names of entries, then NULL                    */
+    /* --accept-change: name, id of the first run of its new level ("": this run), ..., NULL      */
+    const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
+    char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];           /* 1: this run has measured such an entry */
+    int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -26268,8 +26329,8 @@ PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char 
     m->bad = 1;
 }
 
-/* 1: the name contains the pattern, or, if that has a character no name has, matches it as a POSIX
- * regular expression; 0: not; -1: it is not valid, or this system has no such expressions.       */
+/* 1: the name contains the pattern or, if that has one of ^$|()[]{}*+?.\, matches it as a POSIX
+ * regular expression.  0: not.  -1: not a valid one, or this system has no such expressions.     */
 PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
     if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])
@@ -26290,7 +26351,8 @@ PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 #endif
 }
 
-/* The value of option i, behind '=' or in the next argument; NULL: it has none. */
+/* The value of `option`, if argument *i is that: behind '=', or the next argument, to which *i then
+ * moves; "": it is missing.  NULL: argument *i is another one.                                   */
 PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i)
 {
     size_t n = strlen(option);
@@ -26317,7 +26379,7 @@ PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
     m->context[i + 1] = key + n + 1;
 }
 
-/* --accept-change */
+/* Takes a name of --accept-change. */
 PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *m, const char *name)
 {
     size_t i = 0;
@@ -26451,7 +26513,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         perf_main_wrong_(m, "unknown option", argv[*at]);
 }
 
-/* The number of a format by name; 0 is json, 1 + perf_export_format the others; -1: none such. */
+/* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
 PERF_COLD_FN_ int perf_main_format_(const char *name)
 {
     int format;
@@ -26502,8 +26564,8 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
     return !m->filters || i < m->filters;
 }
 
-/* 1: the entry `name` of the case `of` is to be measured in this round.  Of a second round what is
- * chosen, which is counted.                                                                      */
+/* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
+ * again: the chosen ones, each time counted.                                                     */
 PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *m, const char *of, const char *name)
 {
     size_t i;
@@ -26527,7 +26589,7 @@ PERF_COLD_FN_ void perf_put_settings_(perf_out_ *out)
 {
     static const struct {
         const char *path, *what;
-        char        off;        /* the first letter of a file that says no; 0: it has words       */
+        char        off;        /* how a file begins that says no; 0: it has a word               */
     } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
                 {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
                 {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
@@ -26574,7 +26636,7 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *out)
 #endif
 }
 
-/* ---- the table, as in the report, without its margin ---- */
+/* ---- a row, as in the report, without its margin ---- */
 
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *result,
                                   const perf_loop_state_ *s)
@@ -26584,7 +26646,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
     if (PERF_LOOP_KIND_(s))
-        loop = s->loop;                         /* its note, its counters                         */
+        loop = s->loop;                         /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
     loop.kind = loop.done = 1;
@@ -26598,7 +26660,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
 /* ---- counters of the processor ---- */
 
-/* Of this thread; the caller closes them. */
+/* Opens those of this thread; the caller closes them. */
 PERF_COLD_FN_ perf_counters perf_main_counters_(void)
 {
     perf_counters_opts opts = PERF_ZERO;
@@ -26608,7 +26670,7 @@ PERF_COLD_FN_ perf_counters perf_main_counters_(void)
     return perf_counters_open(&opts);
 }
 
-/* Says once what is missing, and why.  Where nothing counts, no entry tries. */
+/* Says once which are missing, and why.  If none counts, no entry tries again. */
 PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 {
     perf_counters c = perf_main_counters_();
@@ -26625,14 +26687,14 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
 
 /* ---- running ---- */
 
-/* The result, also where the body was given the loop as a copy and ended that. */
+/* The result.  The body got the loop by value, and may have ended it. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
     const perf_loop_state_ *s = b.state;
 
     if (PERF_LOOP_KIND_(s) && PERF_ACQ_(&s->loop.done))
         return s->result;
-    b.left = -1;                                /* the body has counted in a copy                 */
+    b.left = -1;                                /* only the body's copy knows                     */
     return perf_bench_end(&b);
 }
 
@@ -26640,12 +26702,12 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* runs its body once             */
+    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* one iteration                  */
     perf_result   result = PERF_ZERO;
     perf_counters counters = PERF_ZERO;
 
     if (c->kind == 't')
-        n = 0;
+        n = 0;                                  /* the thread's number                            */
     if (m->profile) {
         c->run(bench, n, 1, arg);
         (void)fprintf(m->out, "%s ran once\n", name);
@@ -26665,8 +26727,8 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     return result;
 }
 
-/* Fills n with low .. high, which grow by the smallest power of two that needs at most 12 of them;
- * a low end of 0 is a size of its own before 1.  Returns how many.                               */
+/* Fills n with at most 12 sizes low .. high and returns how many.  Each is the one before times a
+ * power of two, the smallest that is enough.  A `low` of 0 gives the sizes 0, 1, ...             */
 PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
 {
     const size_t most = PERF_MAIN_SIZES_ - 1;
@@ -26687,8 +26749,8 @@ PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
     return count;
 }
 
-/* Returns how many entries the case has; n[]: its sizes or numbers of threads.  0: it asks for no
- * thread at all.                                                                                 */
+/* Returns how many entries the case has, n[]: its sizes or numbers of threads.  0: it begins at 0
+ * threads.                                                                                       */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
     double low = PERF_CAST_(double, c->low), high = PERF_CAST_(double, c->high);
@@ -26730,8 +26792,8 @@ PERF_COLD_FN_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law)
         perf_putf_(out, "; the closest, %s, is off by %.0f %%", law->closest, 100.0 * law->error);
 }
 
-/* How the times of a sweep grow, as a line: by the medians or by the fastest slices, whichever fit
- * better.  Others slow medians down, and a processor that changes its speed makes a slice fast.  */
+/* Prints how the times of a sweep grow: the medians or the fastest slices, whichever fit better.
+ * Other programs raise medians; a change of the processor's speed makes single slices fast.      */
 PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
                                      const perf_times_ *medians, const perf_times_ *fastest)
 {
@@ -26750,15 +26812,18 @@ PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
     (void)fputs(text, m->out);
 }
 
+/* The threads that measure one entry at once. */
 typedef struct perf_crew_ {
     const perf_case_      *c;
     const perf_bench_opts *opts;
     const char            *name;
     size_t                 threads;
-    uint32_t               ready, go;   /* go: 1 run, 2 give up                                   */
+    uint32_t               ready;       /* how many threads have started                          */
+    uint32_t               go;          /* 0 wait, 1 run, 2 give up                               */
     int                    round;       /* of --repeat                                            */
 } perf_crew_;
 
+/* One of them. */
 typedef struct perf_hand_ {
     perf_crew_        *crew;
     size_t             number;
@@ -26771,8 +26836,7 @@ typedef struct perf_hand_ {
 extern int perf_sched_getaffinity_(int, size_t, void *) __asm__(PERF_SYM_("sched_getaffinity"));
 #endif
 
-/* Processors that this process may use; 0: the system does not say.  Quotas of containers count as
- * none.                                                                                          */
+/* Processors that this process may use; 0: not known.  Ignores a container's quota. */
 PERF_COLD_FN_ size_t perf_processors_(void)
 {
     size_t count = 0;
@@ -26790,9 +26854,9 @@ PERF_COLD_FN_ size_t perf_processors_(void)
     return count;
 }
 
-/* How much of its typical speed a thread kept over the whole time.  The median slice does not know
- * that more threads than processors take turns; the mean does.  What is lost beyond that, other
- * programs took: it says nothing about this one.                                                 */
+/* The share of its time in which a thread ran, 0 .. 1: median over mean of its slices.  Waiting for
+ * a processor raises the mean, not the median.  At least processors / threads: what is lost beyond
+ * that, other programs took.                                                                     */
 PERF_COLD_FN_ double perf_hand_kept_(const perf_result *one, size_t threads)
 {
     const double measured = perf_result_main_(one)->p50 / one->time.mean;
@@ -26837,7 +26901,7 @@ PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
     return sum;
 }
 
-/* Adds what a thread has counted and measured to what all have. */
+/* Adds the counters and slices of a thread to those of all. */
 PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
     const perf_loop_ *own = &hand->state->loop;
@@ -26923,7 +26987,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     perf_put_(&out, " #");
     perf_put_u64_(&out, h->number);
     (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
-    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
+    while (!PERF_ACQ_(&crew->go))               /* all begin within one turn of this loop         */
         (void)perf_sched_yield_();
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
@@ -26978,7 +27042,7 @@ PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const c
     size_t          i;
     char            one[40];
 
-    o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
+    o.samples = 1000000;                        /* every thread runs until the budget ends        */
     if (!(o.max_seconds > 0.0))
         o.max_seconds = 0.5;
     if (h)
@@ -27022,7 +27086,7 @@ PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *c)
     return number;
 }
 
-/* "copy", or "copy (2)" where another file of the program has a benchmark of that name, too. */
+/* "copy", or "copy (2)" if another file of the program has a benchmark of that name, too. */
 PERF_COLD_FN_ void perf_put_case_(perf_out_ *o, const perf_case_ *c)
 {
     size_t number = perf_case_number_(c);
@@ -27043,7 +27107,7 @@ PERF_COLD_FN_ void perf_put_argument_(perf_out_ *o, int64_t x)
     perf_put_u64_(o, size);
 }
 
-/* "name/4096/8", "name/64", "name/threads:2" of entry i; size: of a sweep. */
+/* "name/4096/8", "name/64", "name/threads:2": entry i; size: its size or number of threads. */
 PERF_COLD_FN_ void perf_put_entry_(perf_out_ *o, const perf_case_ *c, size_t i, double size)
 {
     size_t k;
@@ -27101,7 +27165,7 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *m, const perf_sweep_ *w)
     }
 }
 
-/* Measures one entry of a case; what a sweep needs of it goes to w. */
+/* Measures one entry of a case; what a table or a law needs of it goes to *w. */
 PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i, double size,
                                     perf_sweep_ *w)
 {
@@ -27149,7 +27213,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         return;
     }
     w->count = 0;
-    if (!count && perf_main_wants_(m, c->name)) {
+    if (!count && !m->first && perf_main_wants_(m, c->name)) {
         (void)fprintf(m->out, "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
                       c->name);
         m->todo++;
@@ -27171,7 +27235,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
     PERF_FREE(w);
 }
 
-/* Shuffles the list: puts one case after the other at a random place among those before it. */
+/* Shuffles the list: inserts each case at a random place among those before it. */
 PERF_COLD_FN_ void perf_main_shuffle_(void)
 {
     uint64_t    dice = perf_now() | 1, n = 0, k;
@@ -27196,11 +27260,11 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
     return 0;
 }
 
-/* Writes the table of --compare in colours: verdicts, the words behind two blanks. */
+/* Writes the table of --compare with its verdicts, words behind two blanks, in colours. */
 PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
 {
     const char *at;
-    int         blanks = 2;                     /* before this letter; a line begins with two     */
+    int         blanks = 2;                     /* before this letter; 2 where a line begins      */
 
     for (at = text; *at; at++) {
         const char *color = PERF_NULL_;
@@ -27240,7 +27304,7 @@ PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline 
     PERF_FREE(text.p);
 }
 
-/* All cases, `rounds` times.  A body that calls perf_reset() takes no loop from under us. */
+/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -27258,7 +27322,7 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
         perf_loops_let_(r);
 }
 
-/* ---- tried again: before a benchmark is accused ---- */
+/* ---- measuring again, before a REJECT is told ---- */
 
 #define PERF_MAIN_AGAIN_ 4      /* rounds: with the first an odd number, which has a median       */
 
@@ -27277,8 +27341,8 @@ PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *m)
 #endif
 }
 
-/* 1: an answer that a second look may change: it is accused, if only by itself or by its ratio, or
- * it is open and --strict wants it decided.                                                      */
+/* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
+ * or it is INCONCLUSIVE and --strict is given.                                                   */
 PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_entry *entry)
 {
     const perf_verdict *verdict = &entry->verdict;
@@ -27291,8 +27355,8 @@ PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_ent
     return m->strict && entry->decision == PERF_INCONCLUSIVE;
 }
 
-/* Chooses what is measured again: what is in doubt, and beside a single one of those another entry,
- * so that they take turns.  Returns how many are in doubt.                                       */
+/* Chooses the entries in doubt; if it is one alone, another one, too, so that two take turns.
+ * Returns how many are in doubt.                                                                 */
 PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
 {
     size_t i, doubts = 0, other = b->entries;
@@ -27315,8 +27379,9 @@ PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
     return doubts;
 }
 
-/* The answer after the second look.  What was REJECT among all needs to be that by itself; what was
- * not, among all; what was not measured again, in the first look, too.                           */
+/* The answers after measuring again.  A REJECT of the first look stays one if the entry alone is
+ * REJECT, else it is withdrawn.  A new REJECT must hold in the family of all entries, and be
+ * measured again: else INCONCLUSIVE.                                                             */
 PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
 {
     size_t i, k;
@@ -27339,7 +27404,7 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
     perf_baseline_count_(second);
 }
 
-/* Measures again what is in doubt, in turns, and replaces *b by the answer after that. */
+/* Measures again what is in doubt, in turns, and replaces *b by the new answer. */
 PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
                                     const perf_baseline_opts *opts)
 {
@@ -27368,7 +27433,8 @@ PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
     }
 }
 
-/* How many entries stay open.  New ones have nothing to be held against, and are not. */
+/* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
+ * decided.                                                                                       */
 PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b)
 {
     size_t i, open = b->entries - b->accepted - b->rejected - b->fresh - b->missing;
@@ -27422,7 +27488,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_bas
     return 1;
 }
 
-/* Says what --accept-change has accepted, by whatever rule it was found. */
+/* Says what --accept-change has accepted. */
 PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
 {
     size_t i;
@@ -27438,7 +27504,8 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
     }
 }
 
-/* The exit status of a comparison: of what is REJECT and not accepted, or open. */
+/* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
+ * measured, 3 open with --strict.                                                                */
 PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
 {
     size_t i;
@@ -27464,8 +27531,8 @@ PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseli
            entry->runs >= PERF_BASELINE_RUNS_;
 }
 
-/* A list of the names in `kept` and of the entries that are so, which takes its place.  The names
- * are copied behind their list, which ends with NULL.                                            */
+/* The names in `kept`, then those of the entries for which is() says 1, then NULL.  One allocation
+ * has list and names.  Frees `kept`; without memory it is returned.                              */
 PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **kept,
                                             const perf_baseline *b,
                                             int (*is)(const perf_main_ *,
@@ -27564,10 +27631,13 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     if (!to_screen)
         return perf_export_save(m->output, format, &m->with);
     row = perf_export_row_of_(format);
-    if (!row.put)                               /* a page, for a file only                        */
+    if (!row.put)                               /* this format goes to files only                 */
         return PERF_EINVAL;
     return perf_saving_save_(PERF_NULL_, stdout, row.put, &m->with, PERF_NULL_, 0);
 }
+
+/* Whose bodies run now, for one that calls exit(); NULL: none can. */
+static perf_main_ *perf_main_now_;
 
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
@@ -27576,7 +27646,8 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     int    result = 0;
 
     if (m->compare)
-        result = perf_main_compare_all_(m);
+        result = perf_main_compare_all_(m);     /* may run bodies again */
+    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (m->output) {
         const char *where = m->output;
         if (!strcmp(where, "-"))
@@ -27602,12 +27673,11 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 }
 
 /* For a body that calls exit(): what was measured until then is not lost. */
-static perf_main_ *perf_main_now_;
 PERF_OURS_ static void perf_main_exit_(void)
 {
     perf_main_ *m = perf_main_now_;
 
-    if (!m || m->process != perf_process_id_())     /* a child that a body has forked             */
+    if (!m || m->process != perf_process_id_())     /* in a child that a body has forked          */
         return;
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     m->over = 1;
@@ -27622,6 +27692,23 @@ PERF_COLD_FN_ int perf_main_printed_(FILE *file)
     return !fflush(file) && !ferror(file);
 }
 
+/* 1: the case, or an entry of it, would be measured. */
+PERF_COLD_FN_ int perf_main_lists_(const perf_main_ *m, const perf_case_ *c)
+{
+    char         name[PERF_CASE_NAME_];
+    double       n[PERF_MAIN_SIZES_];
+    const size_t count = perf_main_plan_(m, c, n);
+    size_t       i;
+
+    for (i = 0; i < count; i++) {
+        perf_out_ out = perf_out_open_(name, sizeof name);
+        perf_put_entry_(&out, c, i, n[c->arg ? 0 : i]);
+        if (perf_main_wants_(m, name))
+            return 1;
+    }
+    return perf_main_wants_(m, c->name);
+}
+
 /* Prints what --list asks for; returns the exit status. */
 PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
 {
@@ -27630,7 +27717,7 @@ PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
 
     for (c = perf_cases_v1_; c; c = c->next) {
         perf_out_ out = perf_out_open_(text, sizeof text);
-        if (!perf_main_wants_(m, c->name))
+        if (!perf_main_lists_(m, c))
             continue;
         perf_put_case_(&out, c);
         (void)printf("%s\n", text);
@@ -27638,7 +27725,7 @@ PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
     return perf_main_printed_(stdout) ? 0 : 2;
 }
 
-/* Reads the options.  Returns the exit status where that is all there is to do; -1: go on. */
+/* Reads the options.  Returns -1: go on; else the exit status: all is done. */
 PERF_COLD_FN_ int perf_main_begin_(perf_main_ *m, int argc, char **argv)
 {
     int i;
@@ -27699,11 +27786,11 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     if (m.counters)
         perf_main_try_counters_(&m);
     m.process = perf_process_id_();
-    perf_main_now_ = &m;                        /* for a body that calls exit()                   */
+    perf_main_now_ = &m;
     (void)atexit(perf_main_exit_);
     perf_main_cases_(&m, PERF_CAST_(size_t, m.repeat));
-    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
+        perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
         perf_main_nothing_(&m);
         return 2;
     }
@@ -28568,8 +28655,8 @@ PERF_END_DECLS
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_STREAM_BYTES       /* in the file that calls perf_trace_stream: the stream ends with */
-#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* the write that goes beyond so many bytes       */
+#ifndef PERF_STREAM_BYTES       /* a stream ends with the write that goes beyond so many bytes;   */
+#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* for the file that calls perf_trace_stream      */
 #endif
 
 PERF_BEGIN_DECLS
@@ -28591,11 +28678,12 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * passed, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the
  * report, "(perf.h writes the trace)".  The ring of a thread that waits for long is written by the
  * next one that works.  A forked child goes on in a file of its own, "run.pftrace.PID", when it has
- * something to write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the
- * environment makes both calls.                                                                  */
+ * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.
+ * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
+ * calls.                                                                                         */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  A scope
- * that is open at a write may move the first one inside it by a ns, and by one more for each
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  In the
+ * file the first scope inside one that is open at a write may begin later, by 1 ns for each scope
  * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
  * cut back to the last whole write, the report counts the events not in it, recording goes on.
@@ -28634,8 +28722,7 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 PERF_FN char *perf_varint_(char *p, uint64_t v)
 {
     while (v >= 128) {
-        *p++ = PERF_CAST_(char, v & 127);
-        p[-1] = PERF_CAST_(char, p[-1] | -128);
+        *p++ = PERF_CAST_(char, (v & 127) - 128);       /* bit 7: more follow                     */
         v >>= 7;
     }
     *p++ = PERF_CAST_(char, v);
@@ -28651,9 +28738,11 @@ PERF_FN char *perf_field_(char *p, uint32_t number, uint64_t v)
 /* A field that holds the 64 bits of a double. */
 PERF_FN char *perf_field_double_(char *p, uint32_t number, uint64_t bits)
 {
+    int i;
+
     p = perf_varint_(p, number << 3 | 1);
-    for (number = 0; number < 8; number++)
-        *p++ = PERF_CAST_(char, bits >> 8 * number & 255);
+    for (i = 0; i < 8; i++)
+        *p++ = PERF_CAST_(char, bits >> 8 * i & 255);
     return p;
 }
 
@@ -28665,21 +28754,22 @@ PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, siz
     return p + n;
 }
 
-/* A moment at which a scope begins (name) or ends (0). */
+/* A moment at which a scope begins, or ends (name 0). */
 typedef struct perf_edge_ {
-    uint64_t ticks, value;      /* value: index of its first number or text, 0: none              */
+    uint64_t ticks, value;      /* value: index of the scope's first remark; 0: none              */
     uint32_t name, depth;
 } perf_edge_;
 
-/* A scope written after its first child must begin before it, or a viewer puts it inside that
- * child: both may begin at one moment, as clocks tick every 10 ns.  So the first child at depth d
- * of a scope that is still open begins d - 1 ns later, with all that begins at that moment.      */
-#define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
+/* A scope that is open at a write comes into the file after its first child.  It must begin before
+ * that child, or a viewer puts it inside; but clocks tick every 10 ns, so both may begin at one
+ * moment (a tie).  So the first child at depth d of an open scope is written d - 1 ns later, and so
+ * is all that begins at that moment.                                                             */
+#define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper ones wrap     */
 #define PERF_TIES_NONE_ (~UINT64_C(0))
 typedef struct perf_firsts_ {   /* of a thread, kept between the writes of a stream               */
     uint64_t last_ns;           /* the last time in the file                                      */
-    uint64_t ticks[PERF_TIES_]; /* by depth: the first begin in the file inside a scope that is   */
-} perf_firsts_;                 /* not; PERF_TIES_NONE_: none                                     */
+    uint64_t ticks[PERF_TIES_]; /* by depth: begin of the first child of a scope that is open;    */
+} perf_firsts_;                 /* PERF_TIES_NONE_: none                                          */
 typedef struct perf_ties_ {
     perf_firsts_ *now;
     uint64_t      old[PERF_TIES_];      /* now->ticks before the present write                    */
@@ -28690,15 +28780,16 @@ typedef struct perf_pf_ {
     perf_registry_ *registry;
     perf_epoch_     epoch;
     uint64_t        process;
-    int             no_memory, mapped;          /* mapped: the room for edges and names is fixed  */
-    perf_edge_     *room;                       /* 3 edges an event                               */
-    size_t          events;                     /* it is for so many                              */
-    char           *used;                       /* by name                                        */
-    uint32_t        names;
-    struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
+    int             no_memory;
+    int             mapped;                     /* 1: a stream: `room` stays, `used` is in pages  */
+    perf_edge_     *room;                       /* 3 edges for each of `events` events            */
+    size_t          events;
+    char           *used;                       /* by id of a name, 1: an event here has it       */
+    uint32_t        names;                      /* size of `used`                                 */
+    perf_ties_     *ties;                       /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
-/* A name in UTF-8, at most PERF_NAME_MAX_ bytes; those that are not become '?'.  Returns them. */
+/* Copies a name, cut to PERF_NAME_MAX_ bytes; what is no UTF-8 becomes '?'.  Returns the length. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
     perf_out_ o = perf_out_open_(to, PERF_NAME_MAX_ + 1);
@@ -28716,8 +28807,9 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
     begin[-1] = PERF_CAST_(char, (end - begin) >> 7);
 }
 
-/* A packet of the trace.  shape: field numbers, each with what it holds: ( a message ), # the next
- * number of v, $ the text (nothing, should it be NULL).  @ are two fields: file and line.        */
+/* Writes a packet.  shape: field numbers, each followed by what the field holds: "(" to ")" is a
+ * message, # the next number of v, $ the text (NULL: no field).  @ is the file and line of `place`.
+ * "60(1#)10#" is field 60, with v[0] as its field 1, and field 10 with v[1].                     */
 PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text,
                                 const perf_site_ *place)
 {
@@ -28753,30 +28845,32 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *
     w->file.p = p;
 }
 
-/* The track of a thread (kind 0), counter (1) or async span (2) below its process; of that (3). */
+enum { PERF_TRACK_THREAD_, PERF_TRACK_COUNTER_, PERF_TRACK_SPAN_, PERF_TRACK_PROCESS_ };
+
+/* Describes a track of that kind.  name: "" for none.  thread: its id, of a thread's track. */
 PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const char *name,
                                   uint64_t thread)
 {
-    static const char *const shape[4] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
-                                         "60(1#3(1#))10#"};
+    static const char *const shape[] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
+                                        "60(1#3(1#))10#"};      /* by kind                        */
     const uint64_t one[] = {uuid, w->process, thread, 1}, below[] = {uuid, w->process << 32, 1},
                    process[] = {uuid, w->process, 1};
 
     const uint64_t *number = below;
 
-    if (kind == 0)
+    if (kind == PERF_TRACK_THREAD_)
         number = one;
-    else if (kind == 3)
+    else if (kind == PERF_TRACK_PROCESS_)
         number = process;
-    if (kind == 0 && !*name)
+    if (kind == PERF_TRACK_THREAD_ && !*name)
         name = PERF_NULL_;
     perf_pf_put_(w, shape[kind], number, name, PERF_NULL_);
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
- * get short numbers.  The trace processor knows a clock by its number and that of the sequence,
- * and t0 of a clock may not go back: so both are made from the number of the process, as far as
- * there are numbers (64 clocks; 100 sequences of one byte).                                      */
+ * get short numbers.  The trace processor knows a clock by its number and its sequence's, and t0 of
+ * a clock may not go back: so both numbers are made from the process number, as far as they go (64
+ * clocks; about 100 sequences whose number fits in one byte).                                    */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
     const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
@@ -28786,7 +28880,7 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
     perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
 }
 
-/* Tells the sequence by which number its events call a name, and its place in the source. */
+/* Tells the sequence that number `id` means this name and this place in the source. */
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
     const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
@@ -28798,8 +28892,12 @@ PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
         perf_pf_put_(w, "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* A begin (type 1), end (2; name 0), instant (3), with its values in e from index `at` on (e NULL
- * or 0: none), or counter (4), `at` being its bits.  uuid 0: on the track of the sequence.       */
+/* Types of events, as Perfetto numbers them. */
+enum { PERF_PF_BEGIN_ = 1, PERF_PF_END_, PERF_PF_INSTANT_, PERF_PF_COUNTER_ };
+
+/* Writes an event.  name: 0 for an end.  uuid: its track; 0: the sequence's, and `time` is ns since
+ * the event before.  at: index in e of its first remark (e NULL or 0: none); of a counter the bits
+ * of its value.                                                                                  */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uint64_t uuid,
                                   uint64_t time, uint64_t sequence, const perf_events_ *e,
                                   uint64_t at)
@@ -28823,7 +28921,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     p = perf_field_(p, 9, type);
     if (uuid)
         p = perf_field_(p, 11, uuid);
-    if (type == 4)
+    if (type == PERF_PF_COUNTER_)
         p = perf_field_double_(p, 44, at);
     if (site && uuid)
         p = perf_field_bytes_(p, 23, text, perf_pf_text_(text, site->name));
@@ -28852,7 +28950,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     w->file.p = p;
 }
 
-/* Writes an event that is no scope.  `known`: its track has been described. */
+/* Writes an event that is no scope.  known: 1, its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_events_ *e,
                                   int known)
 {
@@ -28861,18 +28959,20 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_e
     uint64_t    uuid = w->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, z->name) << 8;
 
     if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, 3, z->name, w->process << 32 | e->number, ns, 1, e, z->remarks);
+        perf_pf_event_(w, PERF_PF_INSTANT_, z->name, w->process << 32 | e->number, ns, 1, e,
+                       z->remarks);
         return;
     }
     if (z->kind == PERF_KIND_ASYNC_)
         uuid += z->extra & 255;
     if (z->kind == PERF_KIND_ASYNC_ || !known)
-        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
+        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
+                                                              : PERF_TRACK_SPAN_, name, 0);
     if (z->kind == PERF_KIND_COUNT_) {
-        perf_pf_event_(w, 4, 0, uuid, ns, 1, PERF_NULL_, z->extra);
+        perf_pf_event_(w, PERF_PF_COUNTER_, 0, uuid, ns, 1, PERF_NULL_, z->extra);
     } else {
-        perf_pf_event_(w, 1, z->name, uuid, ns, 1, PERF_NULL_, 0);
-        perf_pf_event_(w, 2, 0, uuid, perf_epoch_ns_(&w->epoch, z->start + z->length), 1,
+        perf_pf_event_(w, PERF_PF_BEGIN_, z->name, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(w, PERF_PF_END_, 0, uuid, perf_epoch_ns_(&w->epoch, z->start + z->length), 1,
                        PERF_NULL_, 0);
     }
 }
@@ -28908,8 +29008,9 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
     return 1;
 }
 
-/* Newest first, each event ends before the one before it; those that contain it are on the stack.
- * Written from the back they are in order of time.  Returns the first of 2n, up to room + 3n.    */
+/* Begins and ends of the scopes in e, in order of time; all other events are written here.  Events
+ * are sorted by their ends, newest first: so edges are made from the back, with the begins of the
+ * scopes around on a stack.  Returns the first edge of at most 2n; the last is before room + 3n. */
 PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 {
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
@@ -28943,7 +29044,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     return out;
 }
 
-/* Writes a begin or end whose first children are in the file already. */
+/* Writes an edge that lies before last_ns: of a scope that was open at the write before. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
 {
     uint64_t uuid = w->process << 32 | e->number;
@@ -28951,7 +29052,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
     uint32_t k, both;
 
     if (!edge->name) {
-        perf_pf_event_(w, 2, 0, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(w, PERF_PF_END_, 0, uuid, ns, 1, PERF_NULL_, 0);
         return;
     }
     for (k = 2; k <= edge->depth % PERF_TIES_; k++)
@@ -28962,10 +29063,11 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
             if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
-    perf_pf_event_(w, 1, edge->name, uuid, ns, 1, e, edge->value);
+    perf_pf_event_(w, PERF_PF_BEGIN_, edge->name, uuid, ns, 1, e, edge->value);
 }
 
-/* Raises *ns to where first children up to `ticks` are moved; returns the ticks of the next one. */
+/* Raises *ns to where the first children that begin by `ticks` are moved.  *depth: where to go on.
+ * Returns the ticks of the next first child, PERF_TIES_NONE_: none.                              */
 PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth,
                                     uint64_t *ns)
 {
@@ -28982,7 +29084,7 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
     return PERF_TIES_NONE_;
 }
 
-/* Begins and ends up to `end`, the last time in the file being `last` ns; returns the new one. */
+/* Writes begins and ends up to `end`.  last: the last time in the file, ns; returns the new one. */
 PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge,
                                       const perf_edge_ *end, uint64_t sequence, uint64_t last)
 {
@@ -28999,15 +29101,15 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
         if (ns < last)
             ns = last;
         if (edge->name && edge->value) {
-            perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
+            perf_pf_event_(w, PERF_PF_BEGIN_, edge->name, 0, ns - last, sequence, e, edge->value);
             continue;
         }
-        packet = w->file.p + 2;                 /* as perf_pf_event_ does, but fast               */
+        packet = w->file.p + 2;                 /* as perf_pf_event_, but fast                    */
         packet[-2] = 0x0a;
         p = perf_field_(packet, 8, ns - last);
         event = perf_field_(p, 10, sequence) + 2;
         event[-2] = 0x5a;
-        p = perf_field_(event, 9, edge->name ? 1 : 2);
+        p = perf_field_(event, 9, edge->name ? PERF_PF_BEGIN_ : PERF_PF_END_);
         if (edge->name)
             p = perf_field_(p, 10, edge->name);
         if (edge->name && PERF_ACQ_(&w->registry->names)[edge->name]->site.file)
@@ -29030,7 +29132,7 @@ PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
 
     if (!n)
         return;
-    perf_pf_track_(w, uuid, 0, e->name, e->thread);
+    perf_pf_track_(w, uuid, PERF_TRACK_THREAD_, e->name, e->thread);
     if (!perf_pf_room_(w, n)) {
         w->no_memory = 1;
         return;
@@ -29055,7 +29157,7 @@ PERF_COLD_FN_ void perf_pf_go_(void *with)
 {
     perf_pf_ *w = PERF_CAST_(perf_pf_ *, with);
 
-    perf_pf_track_(w, w->process << 32, 3, "", 0);
+    perf_pf_track_(w, w->process << 32, PERF_TRACK_PROCESS_, "", 0);
     if (!perf_events_each_(w->registry, perf_pf_thread_, w) || w->no_memory)
         w->file.failed = 1;
     perf_file_flush_(&w->file);
@@ -29087,7 +29189,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 /* ---- stream ---- */
 
 #define PERF_STREAM_CHUNK_ 65536u       /* entries written at a time                              */
-#define PERF_STREAM_KNOTS_ 64u
+#define PERF_STREAM_KNOTS_ 64u          /* pieces of the clock that are kept                      */
 #define PERF_STREAM_NS_    1e9          /* all rings are written at least so often                */
 
 typedef struct perf_streaming_ {
@@ -29095,19 +29197,21 @@ typedef struct perf_streaming_ {
     perf_pf_      pf;
     perf_ties_    ties;
     uint32_t      process;      /* whose file is open                                             */
-    uint32_t      knots;        /* epochs used so far                                             */
+    uint32_t      knots;        /* pieces of the clock so far                                     */
     uint64_t      whole;        /* bytes of the file after the last good write                    */
-    uint64_t      inode;        /* of the file                                                    */
-    uint64_t      period, all_at;               /* ticks; when all rings were written             */
-    uint64_t      began, next_knot;             /* ns                                             */
-    perf_event_  *event;        /* behind this struct, as are pf.room, links and file's buffer    */
-    uint32_t     *value;        /* of perf_events_: a number an event                             */
+    uint64_t      inode;        /* of the file; 0: a pipe, a device, or not known                 */
+    uint64_t      period;       /* PERF_STREAM_NS_ in ticks                                       */
+    uint64_t      all_at;       /* ticks when all rings were last written                         */
+    uint64_t      began, next_knot;     /* ns: start of the clock, start of its next piece        */
+    perf_event_  *event;        /* behind this struct, as are pf.room, value, and file's buffer   */
+    uint32_t     *value;        /* of perf_events_: a number for each event                       */
     size_t        path_length;
     char          path[4096 + 16];              /* with room for ".PID"                           */
-    perf_epoch_   knot[PERF_STREAM_KNOTS_];
+    perf_epoch_   knot[PERF_STREAM_KNOTS_];     /* piece n is knot[n % PERF_STREAM_KNOTS_]        */
 } perf_streaming_;
 
-/* How many ns a piece of the clock is for, `since` ns after the start: from `least` to a minute. */
+/* Length in ns of the piece of the clock that begins `since` ns after the start: from `least` to a
+ * minute.                                                                                        */
 PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
 {
     if (since < least)
@@ -29117,9 +29221,9 @@ PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
     return since;
 }
 
-/* How ticks become ns: by straight pieces that join, so that what follows stays in order with what
- * was written.  Each aims at the clock as it is known now.  A new piece begins when the time since
- * the start has doubled, and every minute.                                                       */
+/* Ticks become ns by straight pieces that join, so that later times in the file never lie before
+ * earlier ones.  Each piece aims at the clock as it is known now.  A new one begins when the time
+ * since the start has doubled, and every minute.                                                 */
 PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
 {
     perf_epoch_  now = perf_epoch_of_(r);
@@ -29147,7 +29251,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
         k->ticks = ticks;
         k->ns = here;
         k->older = old;
-        if (s->knots >= PERF_STREAM_KNOTS_)     /* the place of the oldest: the next is the last  */
+        if (s->knots >= PERF_STREAM_KNOTS_)     /* k was the oldest: now the one after it is      */
             s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
     }
     s->knots++;
@@ -29155,6 +29259,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     s->pf.epoch = *k;
 }
 
+/* Empties the firsts of a thread, if it has any. */
 PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
 {
     perf_firsts_ *first = PERF_PTR_(perf_firsts_ *, t->ring_first);
@@ -29165,7 +29270,7 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
     first->last_ns = 0;
 }
 
-/* The firsts of a thread, all empty if new; NULL: no memory. */
+/* The firsts of a thread, empty if new; NULL: no memory. */
 PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *r, perf_recorder_ *t)
 {
     if (!t->ring_first) {
@@ -29189,7 +29294,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
         if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !z.slice)
             continue;
         depth = z.depth % PERF_TIES_;
-        for (; top > depth; top--)
+        for (; top > depth; top--)              /* what was open there is in the file now         */
             if (top < PERF_TIES_)
                 first->ticks[top] = PERF_TIES_NONE_;
         top = depth;
@@ -29198,7 +29303,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, con
     }
 }
 
-/* The number of events that are written at a time. */
+/* The most events that are written at a time. */
 PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
 {
     if (r->ring_events < PERF_STREAM_CHUNK_)
@@ -29206,7 +29311,7 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
     return PERF_STREAM_CHUNK_;
 }
 
-/* Opens a file that stands at its path at once, to be read while it grows; 0: cannot. */
+/* Opens the file, which stands at its path from now on, to be read while it grows; 0: failed. */
 PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
@@ -29225,13 +29330,14 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 #endif
     if (f->failed)
         return 0;
-    s->inode = perf_file_inode_(s->path);
+    if (!f->direct)                             /* else the program may replace its own stdout    */
+        s->inode = perf_file_inode_(s->path);
     f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
     s->pf.process = s->process;
-    perf_pf_track_(&s->pf, s->pf.process << 32, 3, "", 0);
+    perf_pf_track_(&s->pf, s->pf.process << 32, PERF_TRACK_PROCESS_, "", 0);
     perf_file_flush_(f);
     s->whole = f->written;
     return !f->failed;
@@ -29240,7 +29346,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 #if PERF_POSIX_FILES_
 extern int perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
 #endif
-/* Cuts the file back to the last whole write. */
+/* Ends the stream because of `why`; cuts the file back to the last whole write. */
 PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
 {
     perf_file_ *f = &s->pf.file;
@@ -29254,7 +29360,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     perf_fail_(s->pf.registry, why);
 }
 
-/* Leaves out what the ring has overwritten since `from`, and counts it; returns the new `from`. */
+/* Counts what the ring has overwritten since `from` as unsent; returns the first that is there. */
 PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
                                          uint64_t from, uint64_t head)
 {
@@ -29269,14 +29375,17 @@ PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, 
     return head - room;
 }
 
-/* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
- * about to write it when the process was copied.                                                 */
-PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s, perf_registry_ *r)
+/* The child of a fork: PATH.PID, or no stream where PATH is no file in a folder.  The parent's file
+ * is left alone: another thread may have been about to write it when the process was copied.     */
+PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s)
 {
     perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
 
-    perf_put_char_(&o, '.');
-    perf_put_u64_(&o, PERF_GET_(&r->process));
+    if (s->pf.file.direct) {
+        perf_stream_fail_(s, PERF_EIO);
+        return;
+    }
+    perf_put_own_pid_(&o);
     if (!perf_stream_open_(s))
         perf_stream_fail_(s, PERF_EIO);
 }
@@ -29297,8 +29406,8 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, 
         n = head - from;
     until = from + n;
     perf_events_read_(&e, r, t, until, n);
-    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event that is not there  */
-    until -= later * sizeof(perf_event_);
+    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event not yet whole: for */
+    until -= later * sizeof(perf_event_);                       /* the next chunk                 */
     PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count - later);
     if (!e.count)
         return from;
@@ -29335,7 +29444,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         return;
     }
     if (s->process != PERF_GET_(&r->process))
-        perf_stream_child_(s, r);
+        perf_stream_child_(s);
     while (from < head && s->head.state == PERF_STREAM_ON_) {
         next = perf_stream_part_(s, r, t, from, head);
         if (next == from)
@@ -29345,7 +29454,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     PERF_SET_(&t->ring_sent, from);
 }
 
-/* With the lock held.  t: the ring that is due, NULL: all of them. */
+/* With the lock held: writes the ring of t, or all (t NULL); all, too, when a period has passed. */
 PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf_recorder_ *t)
 {
     perf_streaming_ *s = PERF_PTR_(perf_streaming_ *, stream);
@@ -29356,7 +29465,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
     if (t) {
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
-        /* as many events as a period brings at the speed of the last ones */
+        /* due next: after as many entries as a period brings at the speed of the last ones */
         half = perf_stream_chunk_(r) / 2;
         step = 16;
         if (t->ring_step)
@@ -29383,7 +29492,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-/* The memory of a stream: the one of the last stream, if it fits; NULL: there is none. */
+/* The memory of a stream: that of the last one, if it has this size; NULL: no memory. */
 PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t bytes)
 {
     if (r->stream && r->stream->bytes == bytes)
@@ -29395,10 +29504,11 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t byt
 PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, const char *path,
                                      uint64_t chunk)
 {
-    perf_pf_ old = s->pf;                       /* as new, but for the head, which a report may   */
+    perf_pf_ old = s->pf;
 
+    /* all but the head, which a report may be reading, and the pages for names */
     memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-    s->pf.used = old.used;                      /* be reading, and the room mapped for names      */
+    s->pf.used = old.used;
     s->pf.names = old.names;
     s->path_length = strlen(path);
     s->pf.registry = r;
@@ -29421,7 +29531,7 @@ PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *r, perf_recorder_ *t)
         gone = written - room;
         more = gone / sizeof(perf_event_) - perf_ring_dropped_(r, t, lost);
     }
-    PERF_SET_(&t->sent_more, more);             /* those that began no event                      */
+    PERF_SET_(&t->sent_more, more);             /* entries that began no event                    */
     PERF_SET_(&t->ring_sent, lost + gone);
     t->ring_at = t->ring_step = 0;
     perf_firsts_clear_(t);
@@ -29463,14 +29573,14 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
         return PERF_OK;
     }
     perf_file_close_(&s->pf.file);
-    if (&s->head != r->stream) {                /* the next attempt takes its memory              */
+    if (&s->head != r->stream) {                /* so that the next attempt takes its memory      */
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }
     return PERF_EIO;
 }
 
-/* 1: another file stands where ours was: of a program that this one has started, say. */
+/* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0. */
 PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
 {
     const uint64_t now = perf_file_inode_(s->path);
@@ -29478,6 +29588,7 @@ PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
     return now && s->inode && now != s->inode;
 }
 
+/* Writes what all rings hold; `end`: closes the file, too. */
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -29502,7 +29613,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
         if (s->process != PERF_GET_(&r->process))
-            f->file = PERF_NULL_;               /* its parent's                                   */
+            f->file = PERF_NULL_;               /* it is the parent's                             */
         else if (perf_stream_replaced_(s))
             status = PERF_EIO;
         perf_file_close_(f);
@@ -29540,10 +29651,10 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* PATH is of the process that has started this one, if any has with the same PATH: then this one
- * streams to PATH.PID.                                                                           */
+/* Streams to PATH, or to PATH.PID where the process that has started this one has the same PATH and
+ * it is a file in a folder.                                                                      */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
-{
+{                                               /* after perf_at_start_, which sets `started`     */
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
     char            own[4096 + 16];
@@ -29556,32 +29667,39 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
-    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)  /* perf_at_start_ */
-        perf_putf_(&name, ".%.0f", PERF_CAST_(double, perf_process_id_()));
+    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
+        perf_put_own_pid_(&name);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
 
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
-    const char *path = perf_getenv_("PERF_TRACE_STREAM");
+    const char            *path = perf_getenv_("PERF_TRACE_STREAM");
+    const perf_registry_  *r;
+    const perf_streaming_ *s;
 
-    if (path && *path && perf_trace_stream(PERF_NULL_) == PERF_EIO)
-        (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", path);
+    if (!path || !*path || perf_trace_stream(PERF_NULL_) != PERF_EIO)
+        return;
+    r = perf_registry_read_();
+    s = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&r->stream));
+    (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", s->path);   /* maybe PATH.PID */
 }
 #endif
 
 /* ---- merge ---- */
 
-#define PERF_MERGE_PACKET_ 65536u       /* longest record of a trace of ours, and more            */
-#define PERF_MERGE_FREE_   (1u << 22)   /* above the process numbers of Linux                     */
-#define PERF_MERGE_PIDS_   65536u       /* processes in all                                       */
-#define PERF_MERGE_BYTES_  (UINT64_C(1) << 40)  /* of a part: no file of ours comes near it       */
+#define PERF_MERGE_PACKET_ 65536u       /* no packet of ours is as long                           */
+#define PERF_MERGE_FREE_   (1u << 22)   /* new process numbers: Linux has none from here on       */
+#define PERF_MERGE_PIDS_   65536u       /* most processes in all                                  */
+#define PERF_MERGE_BYTES_  (UINT64_C(1) << 40)  /* most of a part; ours are far smaller           */
 
 typedef struct perf_pids_ {     /* of the processes in the output, in the order of the parts      */
-    uint32_t from[PERF_MERGE_PIDS_], to[PERF_MERGE_PIDS_];
-    size_t   count, part;               /* part: where those of the present one begin             */
-    size_t   last;                      /* the one asked for last                                 */
+    uint32_t from[PERF_MERGE_PIDS_];    /* number in its part                                     */
+    uint32_t to[PERF_MERGE_PIDS_];      /* number in the output                                   */
+    size_t   count, part;               /* part: index of the first of the present part           */
+    size_t   last;                      /* index of the one asked for last                        */
+    uint32_t next;                      /* new number, where one is taken                         */
 } perf_pids_;
 
 typedef struct perf_merge_ {
@@ -29590,16 +29708,16 @@ typedef struct perf_merge_ {
     size_t                 parts, at;
     perf_status            status;
     FILE                  *in;
-    char                  *buffer;      /* of the part: PERF_MERGE_PACKET_ bytes and more         */
-    size_t                 begin, end;
+    char                  *buffer;      /* 2 * PERF_MERGE_PACKET_ bytes                           */
+    size_t                 begin, end;  /* in it: what is read of the part and not yet used       */
     uint64_t               bytes;       /* read of the part                                       */
-    int                    ours;        /* it has begun as a trace of perf.h begins               */
-    char                  *text, *text_end;     /* a packet that is being made                    */
+    int                    ours;        /* 1: the part begins as a trace of perf.h begins         */
+    char                  *text, *text_end;     /* room for the packet that is being made         */
     perf_pids_            *pids;
     uint32_t               sequences, highest;  /* used by the parts before; by this one          */
 } perf_merge_;
 
-/* At least n bytes more of the part in the buffer; 0 at its end. */
+/* Reads until n bytes of the part are in the buffer; 0: the part ends before. */
 PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
 {
     size_t before;
@@ -29640,17 +29758,18 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
         return 0;
     }
     k->from[k->count] = is;
-    for (i = 0; !is || i < k->count;)           /* the next that is free                          */
+    for (i = 0; !is || i < k->count;)           /* itself, or a number that is free; no 0         */
         if (is && k->to[i] != is) {
             i++;
         } else {
-            is = is < PERF_MERGE_FREE_ ? PERF_MERGE_FREE_ : is + 1;
+            is = k->next++;
             i = 0;
         }
     k->to[k->count] = is;
     return k->to[k->count++];
 }
 
+/* What stands beside the name of a process whose clock was moved; returns the length. */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
     perf_out_ o = perf_out_open_(to, cap);
@@ -29661,7 +29780,7 @@ PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t ca
     return o.len;
 }
 
-/* One varint before end; 0: there is none. */
+/* Reads a varint that ends before `end`; returns its end, NULL: there is none. */
 PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *v)
 {
     int shift;
@@ -29675,7 +29794,8 @@ PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *
     return PERF_NULL_;
 }
 
-/* The end of the field at p, NULL: broken.  *v: its number, or the bytes of content before it.   */
+/* Returns the end of the field at p, NULL: broken.  *v: its number, or the length of its content,
+ * which lies before that end.                                                                    */
 PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint64_t *tag,
                                            uint64_t *v)
 {
@@ -29692,11 +29812,12 @@ PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint6
     return p && *v <= PERF_CAST_(uint64_t, end - p) ? p + *v : PERF_NULL_;
 }
 
-/* What has to change: messages by the kinds of their fields, and numbers. */
+/* Fields by what has to change in them: messages (before PERF_M_SEQUENCE_), then numbers. */
 enum { PERF_M_PACKET_, PERF_M_EVENT_, PERF_M_TRACK_, PERF_M_PROCESS_, PERF_M_THREAD_,
        PERF_M_SNAPSHOT_, PERF_M_CLOCK_, PERF_M_DEFAULTS_, PERF_M_SEQUENCE_, PERF_M_TIME_,
        PERF_M_UUID_, PERF_M_PID_, PERF_M_UNCHANGED_ };
 
+/* The kind of field `number` in a message of that kind. */
 PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
 {
     static const unsigned char change[][3] = {      /* in, field, is                              */
@@ -29716,7 +29837,7 @@ PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
     return PERF_M_UNCHANGED_;
 }
 
-/* The number that stands for v. */
+/* What v, of that kind, becomes in the output.  clock: of a time, its number. */
 PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t v, uint64_t clock)
 {
     if (kind == PERF_M_SEQUENCE_) {
@@ -29734,8 +29855,7 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t 
     return v;
 }
 
-/* The number in a message's field, 0 when it has none: field 58 of a packet is the clock of its
- * time, field 1 of a clock says which one it is.                                                 */
+/* The number in a field of a message; 0: it has none. */
 PERF_COLD_FN_ uint64_t perf_merge_find_(const char *p, const char *end, uint64_t number)
 {
     uint64_t tag = 0, v = 0;
@@ -29755,9 +29875,9 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
     uint64_t tag, v, clock = 0;
 
     if (kind == PERF_M_PACKET_)
-        clock = perf_merge_find_(p, end, 58);
+        clock = perf_merge_find_(p, end, 58);   /* the clock of its time                          */
     else if (kind == PERF_M_CLOCK_)
-        clock = perf_merge_find_(p, end, 1);
+        clock = perf_merge_find_(p, end, 1);    /* which clock this is                            */
     while (p < end) {
         int inner;
         p = perf_field_read_(p, end, &tag, &v);
@@ -29777,13 +29897,13 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
             to += v;
         } else {
             char *body = to + 3, *body_end = perf_merge_message_(m, inner, p - v, p, body);
-            if (!body_end)                      /* else less than the 2^21 bytes of m->text       */
+            if (!body_end)
                 return PERF_NULL_;
             v = PERF_CAST_(uint64_t, body_end - body);
-            to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is        */
+            to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, as v is below 2^21    */
             to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
             to[2] = PERF_CAST_(char, v >> 14);
-            if (v < 128) {                      /* mostly: then one byte                          */
+            if (v < 128) {                      /* as most are: one byte                          */
                 to[0] = PERF_CAST_(char, v);
                 memmove(to + 1, body, PERF_CAST_(size_t, v));
                 body_end -= 2;
@@ -29802,6 +29922,7 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
     return to;
 }
 
+/* Copies the packets of the part; m->status says how that went. */
 PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
 {
     const char *p, *q, *end;
@@ -29829,12 +29950,12 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
         to = m->ours ? perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text) : PERF_NULL_;
         if (m->status == PERF_OK &&
             (!to || to == m->text || to - m->text > PERF_CAST_(int, PERF_MERGE_PACKET_) - 16))
-            m->status = PERF_EFORMAT;           /* what we write must be readable, too            */
+            m->status = PERF_EFORMAT;           /* or it grew too long to be read again           */
         if (m->status != PERF_OK)
             return;
         m->begin += k + PERF_CAST_(size_t, n);
         if (m->file.limit - m->file.p < to - m->text)
-            perf_file_flush_(&m->file);         /* its buffer is larger than any packet           */
+            perf_file_flush_(&m->file);         /* then its buffer has room for any packet        */
         m->file.p = perf_field_bytes_(m->file.p, 1, m->text, PERF_CAST_(size_t, to - m->text));
     }
 }
@@ -29895,6 +30016,7 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
     m.pids = PERF_CAST_(perf_pids_ *, PERF_MALLOC(sizeof *m.pids));
     if (m.buffer && m.text && m.pids) {
         m.pids->count = m.pids->last = 0;
+        m.pids->next = PERF_MERGE_FREE_;
         m.text_end = m.text + 4 * PERF_MERGE_PACKET_;
         m.at = n;
         status = perf_file_save_(out, &m.file, perf_merge_go_, &m);
@@ -31739,37 +31861,40 @@ PERF_END_DECLS
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_HIP                /* 1: a file compiled by no GPU compiler looks for AMD's library */
-#define PERF_HIP 0              /* (39 ms to load, so never unasked) instead of NVIDIA's */
+/* 1: a file that no GPU compiler compiles looks for AMD's library instead of NVIDIA's.  It takes
+ * 39 ms to load, so never unasked. */
+#ifndef PERF_HIP
+#define PERF_HIP 0
 #endif
 
 PERF_BEGIN_DECLS
 
 /* >>table -------------------------------------------------------------------------------------
- * All that this library asks of a GPU goes through one table.  Three fillings: the CUDA driver
- * found at run time (in .cu files too: the runtime's streams are the driver's), HIP, and whatever
- * you install: tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those
- * of the CUDA driver API, so that its functions are the table: 0 is success, 600 not ready, 400 bad
- * handle, 4 shut down, 2 out of memory, 900 .. 907 stream capture; HIP uses the same numbers.
+ * All that this library asks of a GPU goes through one table.  It is filled from the CUDA driver
+ * (in .cu files too: the runtime's streams are the driver's), from HIP, or by you (perf_gpu_use):
+ * tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those of the CUDA
+ * driver API, whose functions fill it as they are: 0 is success, 600 not ready, 400 bad handle, 4
+ * shut down, 2 out of memory, 900 .. 907 stream capture; HIP uses the same numbers.
  * Streams, events, contexts and graphs are `void *`; device addresses uint64_t.
  *
  * The contract for those who fill a table:
- *  - Fields may be NULL but for the first nine.  NULL means "not there": callers do without.
+ *  - All functions but the first nine may be NULL: callers do without.
  *  - Every function may be called from any thread; none may call back into perf.h.
- *  - A function that fails leaves its outputs alone; callers set them before.
- *  - `ctx_*` work on the calling thread's stack of contexts; ctx_get gives NULL when none is
- *    current, and then nothing else is called: no call below ever creates a context.
- *  - event_elapsed answers 600 while either event is pending: readiness is tested with it. */
+ *  - A function that fails leaves its outputs as they were.
+ *  - `ctx_*` work on the calling thread's stack of contexts.  ctx_get gives NULL when none is
+ *    current; then nothing else is called.  No function may create a context.
+ *  - event_elapsed returns 600 while either event is pending: so callers test readiness. */
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
     const char *name;           /* "CUDA driver", ...; static text */
 
-    /* Must be there. */
+    /* Must be there.  event_create: in the current context; flags 0, 1 (event_sync sleeps) or 2 (no
+     * timing).  event_record: event and stream of one context, else 400. */
     int (*ctx_get)(void **ctx);                 /* the current context, NULL: none */
-    int (*event_create)(void **event, unsigned flags);  /* in the current context; 0, or 1 (sleep */
-    int (*event_destroy)(void *event);          /* in event_sync), 2 (no timing) */
-    int (*event_record)(void *event, void *stream);     /* both of one context, else 400 */
+    int (*event_create)(void **event, unsigned flags);
+    int (*event_destroy)(void *event);
+    int (*event_record)(void *event, void *stream);
     int (*event_query)(void *event);            /* 0 done or never recorded, 600 pending */
     int (*event_sync)(void *event);             /* waits */
     int (*event_elapsed)(float *ms, void *start, void *stop);   /* 600: one is pending */
@@ -31782,18 +31907,18 @@ typedef struct perf_gpu_backend {
     int (*stream_ctx)(void *stream, void **ctx);
     int (*device_attribute)(int *value, int attribute, int device); /* CU_DEVICE_ATTRIBUTE_... */
 
-    /* Streams: order, capture, graphs. */
-    int (*stream_capturing)(void *stream, int *status); /* 0 no, 1 yes, 2 spoilt; 906: NULL */
-                                                /* stream while a blocking one captures */
-    int (*capture_mode)(int *mode);             /* exchanges this thread's: 0 global, 2 relaxed */
+    /* Capture and graphs.  stream_capturing: *status is 0 no, 1 yes, 2 spoilt; 906: `stream` is
+     * NULL and a blocking stream is being captured.  capture_mode exchanges this thread's mode: 0
+     * global, 2 relaxed.  event_record_flags with 1: a node that each launch of the graph times. */
+    int (*stream_capturing)(void *stream, int *status);
+    int (*capture_mode)(int *mode);
     int (*capture_begin)(void *stream, int mode);
     int (*capture_end)(void *stream, void **graph);
     int (*graph_instantiate)(void **exec, void *graph, unsigned long long flags);
     int (*graph_launch)(void *exec, void *stream);
     int (*graph_exec_destroy)(void *exec);
     int (*graph_destroy)(void *graph);
-    int (*event_record_flags)(void *event, void *stream, unsigned flags);  /* 1: a node that each */
-                                                /* launch of the graph times anew */
+    int (*event_record_flags)(void *event, void *stream, unsigned flags);
 
     int (*host_func)(void *stream, void (*fn)(void *), void *user);     /* fn may call no GPU API */
 
@@ -31805,7 +31930,7 @@ typedef struct perf_gpu_backend {
     int (*host_free)(void *p);
     int (*host_address)(uint64_t *address, void *p, unsigned flags);    /* of mapped memory */
     int (*fill)(uint64_t to, unsigned char byte, size_t bytes, void *stream);
-    int (*pool_get)(void **pool, int device);   /* what cudaMallocAsync takes from */
+    int (*pool_get)(void **pool, int device);   /* the one of cudaMallocAsync */
     int (*pool_value)(void *pool, int what, void *value); /* PERF_GPU_POOL_...; uint64_t out */
 
     /* Kernels of ours, from PTX; the user's are launched by the user. */
@@ -31820,75 +31945,84 @@ typedef struct perf_gpu_backend {
     int (*error_name)(int code, const char **text);
     int (*error_text)(int code, const char **text);
 
-    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons); /* now; NVML's bits of */
-                                                /* clocks-event reasons.  NULL: NVML is asked */
+    /* ---- added later, oldest first ---- */
 
-    /* Never used twice, so that a context which took a destroyed one's place is known. */
+    /* The device's clock now, with NVML's bits of clocks-event reasons.  NULL: NVML is asked. */
+    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons);
+
+    /* A number that no other context gets, even in the same place after this one is destroyed. */
     int (*ctx_id)(void *ctx, unsigned long long *id);
     int (*ctx_record)(void *ctx, void *event);  /* done when all its work so far is */
-    int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* these two wait for */
-    int (*mem_free_on)(uint64_t address, void *stream);                     /* nothing */
-    int (*error_waits)(void); /* not 0: this thread has an error that the program has not */
-                                        /* read; any call would wipe it, so none is made */
-    int (*pool_set)(void *pool, int what, void *value); /* a high-water mark back to now: 0 */
+    int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* does not wait */
+    int (*mem_free_on)(uint64_t address, void *stream);                     /* does not wait */
+
+    /* Not 0: this thread has an error that the program has not read.  Any call would overwrite it,
+     * so none is made. */
+    int (*error_waits)(void);
+    int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: starts anew */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
     int (*l2_release)(void);                    /* such lines become ordinary ones */
-    int (*device_bus)(char *text, int length, int device);  /* its place, "0000:3b:00.0": how */
-                                                /* NVML knows it, which counts otherwise */
-    int (*device_meter)(int device, int what, double *value);   /* now; what: 0 joules since some */
-                                                /* moment, 1 degrees Celsius, 2 percent of the */
-                                                /* time that it works.  NULL: NVML is asked */
-    int (*profiler_start)(void);                /* what runs between them is what a profiler that */
-    int (*profiler_stop)(void);                 /* waits for it records */
-    int (*error_peek)(void);    /* the error that the program will read next in this thread, 0: */
-    int (*error_clear)(void);   /* none; and forgets it.  A failed attempt of ours is cleared, so */
-                                /* that no launch check of the program finds it */
-    int (*device_name)(char *text, int length, int device); /* "NVIDIA H100 80GB HBM3" */
+    int (*device_bus)(char *text, int length, int device);      /* "0000:3b:00.0", for NVML */
+
+    /* Its value now; what: 0 joules since an arbitrary moment, 1 degrees Celsius, 2 percent of the
+     * time at work.  NULL: NVML is asked. */
+    int (*device_meter)(int device, int what, double *value);
+
+    /* A profiler that waits for them records what runs between them. */
+    int (*profiler_start)(void);
+    int (*profiler_stop)(void);
+
+    /* error_peek: what the program will read next in this thread, 0: no error.  error_clear takes
+     * that away: for our own failures, which the program's launch check would find. */
+    int (*error_peek)(void);
+    int (*error_clear)(void);
+    int (*device_name)(char *text, int length, int device);     /* "NVIDIA H100 80GB HBM3" */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
-#define PERF_GPU_TABLE_AMD        4u    /* energy by ROCm SMI, --profile by roctx, no SM clock    */
+#define PERF_GPU_TABLE_AMD        4u    /* energy by ROCm SMI, --profile by roctx, no SM clock */
 
 #define PERF_GPU_POOL_RESERVED  5       /* pool_value: bytes held now */
 #define PERF_GPU_POOL_USED      7       /* bytes handed out now */
 #define PERF_GPU_POOL_USED_HIGH 8       /* and the most so far */
 
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
-#define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
-#define PERF_GPU_UNREAD    (-1)         /* an error of the program waits, so nothing was called */
+#define PERF_GPU_SHUT_DOWN 4            /* the driver has ended before the program */
+#define PERF_GPU_UNREAD    (-1)         /* the program has an unread error: nothing was called */
 
-/* The table in use, found on the first call (which takes at most 1 ms if there is no driver, and
- * is remembered); NULL: no GPU library in this process or system.  A table does not mean that a
- * context is current.  Valid until perf_gpu_use(); any thread; creates nothing on the device. */
+/* The table in use; NULL: no GPU library in this process or system.  The first call looks for it
+ * (at most 1 ms if there is none) and takes a lock.  A context need not be current.  Valid until
+ * perf_gpu_use(); any thread; creates nothing on the device. */
 PERF_FN const perf_gpu_backend *perf_gpu_table(void);
 
 /* >>status ------------------------------------------------------------------------------------ */
 
-/* PERF_OK when the calls below would record something in this thread now; PERF_ENOGPU without a
- * driver or without a current context (see perf_gpu_table()), PERF_EGPU once the driver has shut
- * down.  Creates nothing, waits for nothing.                                                     */
+/* PERF_OK: a device scope of this thread would be recorded now.  PERF_ENOGPU: no driver, or no
+ * current context.  PERF_EGPU: the driver has shut down, or (HIP before 7.0) the program has an
+ * unread error.  Creates nothing, waits for nothing. */
 PERF_FN perf_status perf_gpu_status(void);
 
-/* The first error a GPU call of this library met since the start or the last perf_reset(), with the
+/* The first error of a GPU call of this library since the start or the last perf_reset(), with the
  * API's number: "event_record: 700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", "" for none.  The
- * text is static until the next perf_reset().  The number alone: perf_gpu_stats.error. */
+ * text is valid until the next perf_reset().  The number alone: perf_gpu_stats.error. */
 PERF_FN const char *perf_gpu_error_text(void);
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first
  *                                           use; NULL without memory; takes the registry's lock
- *   perf_gpu_complete_                      1: a table has all the functions that it must have
- *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
- *                                           all calls after a shut-down); writes one as text
+ *   perf_gpu_complete_       1: a table has all the functions that it must have
+ *   perf_gpu_error_          keeps the first error; ends all calls after a shut-down; takes the
+ *                            registry's lock
+ *   perf_gpu_put_error_      writes one as text
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
- *                                           captures of others safe; 0 or the driver's code */
+ *                            captures of other threads safe; 0 or the driver's code */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- table ---- */
 
-/* Field, CUDA's name without "cu", HIP's without "hip"; the first nine must be there.  A "_v2" goes
- * where a library has only the older one.  HIP renumbers the attributes; our kernels are PTX. */
+/* Field, CUDA's name without "cu", HIP's without "hip"; "": none that fits (HIP numbers attributes
+ * its own way and runs no PTX).  A library without "X_v2" is asked for "X". */
 #define PERF_GPU_LIST_(X)                                                                         \
     X(ctx_get, "CtxGetCurrent", "") X(event_create, "EventCreate", "EventCreateWithFlags")        \
     X(event_destroy, "EventDestroy_v2", "EventDestroy")                                           \
@@ -31929,23 +32063,23 @@ PERF_FN const char *perf_gpu_error_text(void);
 /* What the process knows of its driver.  One for all images, in the registry; never freed. */
 typedef struct perf_gpu_driver_ {
     uint32_t                size, abi;
-    const perf_gpu_backend *table;      /* NULL: nothing found, nobody has looked, or shut down */
-    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits; all: no library will be */
-    uint32_t                down;       /* the driver has shut down */
-    int32_t                 error;      /* the first */
-    uint32_t                fresh;      /* 1: one that perf_gpu_collect() has not told yet */
-    uint32_t                hip_version;
+    const perf_gpu_backend *table;      /* NULL: nobody has looked, nothing found, or shut down */
+    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits; all: never look again */
+    uint32_t                down;       /* 1: the driver has shut down */
+    int32_t                 error;      /* the first one's number */
+    uint32_t                fresh;      /* 1: perf_gpu_collect() has yet to report an error */
+    uint32_t                hip_version;        /* 60200000 is 6.2; 0: not known */
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
     void                   *memory;     /* of perf_gpu_memory.h */
-    void                   *activity;   /* of perf_activity.h, ... */
-    perf_source_            activity_source;    /* ... which a fork may not wipe */
+    void                   *activity;   /* of perf_activity.h; a fork wipes it */
+    perf_source_            activity_source;    /* a fork keeps it */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
     uint32_t                meters_asked;
     int                   (*hip_set)(int);
     int                   (*hip_owner)(void *stream, int *device);
     perf_gpu_backend        found;      /* what `table` points to unless it was installed */
-    perf_gpu_backend        plain;      /* HIP's own functions, behind those of `found` */
+    perf_gpu_backend        plain;      /* HIP's own functions, which those of `found` call */
     char                    error_text[240];
 } perf_gpu_driver_;
 #define PERF_GPU_LOOKED_DRIVER_ 1u
@@ -31982,12 +32116,12 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
     PERF_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
-/* What hipGetLastError() tells.  Before HIP 7.0 it is the code of the last call, good or bad: so
- * while the program has an unread error nothing is called, and the scope is dropped.  From 7.0 on
- * it is the last bad code, and only what failed is cleared.  Source: HIP's "What's new" of 7.0. */
+/* From this version on hipGetLastError() tells the last bad code: our own failures are cleared.
+ * Before, it told the last call's code, good or bad: while the program has an unread error nothing
+ * is called, and scopes are dropped.  Source: HIP's "What's new" of 7.0. */
 #define PERF_HIP_KEEPS_ERRORS_ 70000000
 
-/* The program's unread error, 0: none.  That something was not ready is no error. */
+/* The program's unread error, 0: none.  "Not ready" is no error. */
 PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *d)
 {
     int code = 0;
@@ -32004,8 +32138,8 @@ PERF_FN int perf_hip_error_waits_(void)
     return perf_hip_unread_(perf_gpu_driver_get_());
 }
 
-/* Returns the code of a call of ours; unless an error of the program waited before it, what it left
- * for hipGetLastError() goes. */
+/* Clears the error that a call of ours left, unless the program had one before (`waited`).  Returns
+ * `code`, the call's. */
 PERF_FN int perf_hip_told_(const perf_gpu_driver_ *d, int waited, int code)
 {
     if (code && !waited && d->plain.error_clear)
@@ -32013,7 +32147,7 @@ PERF_FN int perf_hip_told_(const perf_gpu_driver_ *d, int waited, int code)
     return code;
 }
 
-/* HIP's contexts are its devices: number + 1 is the handle.  To set a device creates nothing. */
+/* HIP's contexts are its devices: the handle is the device's number + 1. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -32044,8 +32178,7 @@ PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
     return code;
 }
 
-/* Without its flag an event flushes the caches up to the host when it is recorded, which takes time
- * in the very stream that is measured. */
+/* Without such a flag recording an event flushes the caches up to the host, in measured time. */
 PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -32083,7 +32216,7 @@ PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
 
-/* HIP numbers attributes its own way: those that a bench asks for. */
+/* The attributes that a bench asks for, by CUDA's numbers. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
@@ -32096,7 +32229,8 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 }
 #endif
 
-/* A file compiled by hipcc finds the library that it is linked with: `library` NULL. */
+/* A file compiled by hipcc is linked with the library: `library` NULL finds its functions.
+ * 0: no library or no device. */
 #define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
@@ -32193,8 +32327,8 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 
 /* ---- errors and shut-down ---- */
 
-/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...": in the words of `b`; NULL: the driver has shut
- * down, and is not asked for words any more. */
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`; NULL: the driver has shut
+ * down. */
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
@@ -32212,8 +32346,8 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
         perf_putf_(o, ": %s", text);
 }
 
-/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is
- * no error if we learn of it at exit (`call` NULL). */
+/* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
+ * NULL (at the exit) it is no error. */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
@@ -32278,13 +32412,14 @@ PERF_FN perf_status perf_gpu_status(void)
 /* ---- contexts ---- */
 
 typedef struct perf_gpu_entered_ {
-    void *before;
-    int   set;                  /* another is current now */
-    int   mode, relaxed;        /* of stream capture, before; it was changed */
-    int   waited;               /* the program's own unread error, before */
+    void *before;               /* the context that was current */
+    int   set;                  /* 1: another one is current now */
+    int   mode;                 /* of stream capture, before */
+    int   relaxed;              /* 1: the mode is another one now */
+    int   waited;               /* the program's own unread error, before; 0: none */
 } perf_gpu_entered_;
 
-/* What fails is tried a second time: the program goes on in that mode and context. */
+/* A call that fails is tried once more: else the program goes on in our mode and context. */
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
 {
     int mode = e->mode, code = 0;
@@ -32303,12 +32438,12 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
         (void)b->error_clear();
 }
 
-/* In front of calls in a context, perf_gpu_leave_ behind them.  `ctx` becomes current, NULL: what
- * is current stays.  Captures of other threads are safe meanwhile, and no error of ours is left for
- * the program.  Returns 0 or the driver's code; then nothing is to be left. */
+/* Makes `ctx` current until perf_gpu_leave_, which clears our errors; NULL: the current one stays.
+ * Captures of other threads are safe meanwhile.  Returns 0, or the driver's code: then
+ * perf_gpu_leave_ must not follow. */
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
 {
-    int code = 0, relaxed = 1;
+    int code = 0, failed = 1;
 
     memset(e, 0, sizeof *e);
     if (b->error_peek)
@@ -32316,7 +32451,7 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
     if (ctx)
         code = b->ctx_get(&e->before);
     if (!code && ctx && e->before != ctx) {
-        code = 201;
+        code = 201;                             /* no such context */
         if (b->ctx_set)
             code = b->ctx_set(ctx);
         e->set = !code;
@@ -32325,12 +32460,12 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
         perf_gpu_leave_(b, e);
         return code;
     }
-    e->mode = 2;
+    e->mode = 2;                                /* relaxed */
     if (b->capture_mode)
-        relaxed = b->capture_mode(&e->mode);
-    e->relaxed = !relaxed;
-    if (relaxed == PERF_GPU_SHUT_DOWN)
-        return relaxed;
+        failed = b->capture_mode(&e->mode);
+    e->relaxed = !failed;
+    if (failed == PERF_GPU_SHUT_DOWN)
+        return failed;
     return 0;
 }
 
@@ -33012,11 +33147,19 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
 #define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* 1e11, three years: a driver's mistake */
 
-#define PERF_GPU_LONG_ (1 << 30)
+#define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
 #define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
 #define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)        /* perf_gpu_slot_.key */
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
+
+/* The driver's code without PERF_GPU_LONG_.  A negative one has that bit by itself. */
+PERF_FN int perf_gpu_code_(int code)
+{
+    if (code < 0)
+        return code;
+    return code & ~PERF_GPU_LONG_;
+}
 
 /* One fetched scope. */
 typedef struct perf_gpu_done_ {
@@ -33362,7 +33505,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *s)
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
     perf_site_             *site = s->site;
     void                   *stream = s->stream;
-    const int               code = s->code[0] & ~PERF_GPU_LONG_;
+    const int               code = perf_gpu_code_(s->code[0]);
 
     if (!b || (code != 201 && code != 400 && code != 709))
         return s;
@@ -33870,13 +34013,13 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
     perf_gpu_state_ *g = s->ring->state;
     perf_registry_  *r = perf_registry_get_();
-    int              code = s->code[0] & ~PERF_GPU_LONG_;
+    int              code = perf_gpu_code_(s->code[0]);
 
     perf_gpu_range_close_(r, s);
     if (!code)
         code = s->code[1];
     if (!code && !s->capture)
-        code = bad ^ s->code[0];
+        code = perf_gpu_code_(bad);
     if (PERF_GET_(&s->ring->line->dead) || s->ring->generation != PERF_GET_(&g->generation)) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(s);
@@ -33964,7 +34107,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_state_        *g = p->slot.ring->state;
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
-    int                     code = p->slot.code[0] & ~PERF_GPU_LONG_;
+    int                     code = perf_gpu_code_(p->slot.code[0]);
 
     if (!b || p->slot.ring->generation != PERF_GET_(&g->generation) ||
         !perf_gpu_lives_(g, b, p->slot.ring->line))
