@@ -2634,7 +2634,6 @@ PERF_BEGIN_DECLS
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 #define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 #endif
-#define perf_put_own_pid_(path) perf_putf_(path, ".%.0f", 1.0 * perf_process_id_())
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
@@ -2812,6 +2811,12 @@ PERF_BEGIN_DECLS
 PERF_FN const char *perf_getenv_(const char *name)
 {
     return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
+}
+
+/* PATH becomes PATH.PID: a file of this process alone. */
+PERF_FN void perf_put_own_pid_(perf_out_ *path)
+{
+    perf_putf_(path, ".%.0f", PERF_CAST_(double, perf_process_id_()));
 }
 
 /* Who is running: unique among the threads of the system while the thread lives. */
