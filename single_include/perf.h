@@ -22244,8 +22244,8 @@ typedef struct perf_read_entry_ {
 } perf_read_entry_;
 
 /* The level of an entry: the one that is normal now; one that a check REJECTed; the one before a
- * change that was accepted.                                                                      */
-enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_ };
+ * change that was accepted; one that was open when it was saved (only perf-ab asks for that).    */
+enum { PERF_LEVEL_NORMAL_, PERF_LEVEL_REJECTED_, PERF_LEVEL_PAST_, PERF_LEVEL_UNDECIDED_ };
 
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *gpu, *compiler, *build, *label;
