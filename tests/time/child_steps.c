@@ -59,8 +59,8 @@ static void is_interrupted(void)
     _exit((int)(row_of("marks", "scope").calls * 10 + row_of("handler marks", "scope").calls));
 }
 
-/* The instructions from `first` on: a parent sees some 500 children. */
-static void part(long first)
+/* The instructions from `first` on: a parent sees some 500 children.  Returns the exit status. */
+static int part(long first)
 {
     double seen, now;
     long   n;
@@ -72,6 +72,10 @@ static void part(long first)
         left = n;
         status = child_of(is_interrupted);
         counted = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        if (counted == TOO_LATE && n == 1) {
+            puts("skipped: this system does not stop at each instruction");
+            return 77;
+        }
         if (counted == TOO_LATE)
             break;
         CHECK(counted == 11 || counted == 10, "instruction %ld: %d of 11 calls", n, counted);
@@ -80,16 +84,15 @@ static void part(long first)
               n, now - seen, counted / 10 + counted % 10);
         seen = now;
     }
+    return check_done();
 }
 
 int main(int argc, char **argv)
 {
     long first;
 
-    if (argc > 1) {
-        part(atol(argv[1]));
-        return check_done();
-    }
+    if (argc > 1)
+        return part(atol(argv[1]));
     for (first = 1; first < 2 * PART; first += PART) {
         char  text[24];
         int   status = -1;
@@ -100,7 +103,10 @@ int main(int argc, char **argv)
             execl("/proc/self/exe", argv[0], text, (char *)NULL);
             _exit(1);
         }
-        CHECK(waitpid(pid, &status, 0) == pid && status == 0, "from instruction %ld", first);
+        CHECK(waitpid(pid, &status, 0) == pid, "wait");
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+            return 77;
+        CHECK(status == 0, "from instruction %ld", first);
     }
     return check_done();
 }
