@@ -679,8 +679,8 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
     return PERF_STREAM_CHUNK_;
 }
 
-/* Opens the file, which stands at its path from now on, to be read while it grows; 0: failed. */
-PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
+/* Opens the file, which stands at its path from now on, to be read while it grows. */
+PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
 
@@ -697,7 +697,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     f->failed = !f->file;
 #endif
     if (f->failed)
-        return 0;
+        return f->starved ? PERF_ENOMEM : PERF_EIO;
     if (!f->direct)                             /* else the program may replace its own stdout    */
         s->inode = perf_file_inode_(s->path);
     f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
@@ -708,7 +708,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     perf_pf_track_(&s->pf, s->pf.process << 32, PERF_TRACK_PROCESS_, "", 0);
     perf_file_flush_(f);
     s->whole = f->written;
-    return !f->failed;
+    return f->failed ? PERF_EIO : PERF_OK;
 }
 
 #if PERF_POSIX_FILES_
@@ -747,15 +747,17 @@ PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, 
  * is left alone: another thread may have been about to write it when the process was copied.     */
 PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s)
 {
-    perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
+    perf_out_   o = perf_out_open_(s->path + s->path_length, 16);
+    perf_status status;
 
     if (s->pf.file.direct) {
         perf_stream_fail_(s, PERF_EIO);
         return;
     }
     perf_put_own_pid_(&o);
-    if (!perf_stream_open_(s))
-        perf_stream_fail_(s, PERF_EIO);
+    status = perf_stream_open_(s);
+    if (status != PERF_OK)
+        perf_stream_fail_(s, status);
 }
 
 /* Writes the next chunk of a ring, from `from` to `head` at most.  Returns where the next one
@@ -926,6 +928,7 @@ PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *s, perf_registry_ *r)
 PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path)
 {
     perf_streaming_ *s;
+    perf_status      status;
     uint64_t         chunk = perf_stream_chunk_(r);
     const size_t     each = sizeof *s->event + PERF_PF_ROOM_ + sizeof *s->value;
     const size_t     bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
@@ -936,7 +939,8 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
         return PERF_ENOMEM;
     perf_stream_init_(s, r, path, chunk);
     s->head.bytes = bytes;
-    if (perf_stream_open_(s)) {
+    status = perf_stream_open_(s);
+    if (status == PERF_OK) {
         perf_stream_start_(s, r);
         return PERF_OK;
     }
@@ -945,7 +949,7 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }
-    return PERF_EIO;
+    return status;
 }
 
 /* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0. */

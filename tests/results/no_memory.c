@@ -5,7 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+static int no_scratch;           /* whether malloc() gives the headers nothing */
+#define PERF_MALLOC(bytes) (no_scratch ? NULL : malloc(bytes))
+#define PERF_FREE(p) free(p)
 #include "perf.h"
+#include "perf_counters.h"
 #include "perf_diagnosis.h"
 #include "perf_export.h"
 #include "perf_memory.h"
@@ -99,9 +103,16 @@ static double calls_of_all(void)
 /* Without a registry. */
 static void nowhere(void)
 {
+    perf_counters_opts scopes = PERF_ZERO;
+    perf_counters  c;
     perf_tally     t;
     perf_diagnosis d;
     char           text[4000];
+
+    scopes.scopes = 1;
+    c = perf_counters_open(&scopes);
+    CHECK(perf_counters_start(&c) == PERF_ENOMEM && perf_counters_stop(&c) == PERF_ESTATE, "counters of scopes");
+    perf_counters_close(&c);
 
     CHECK(perf_error() == PERF_ENOMEM, "%s", perf_status_text(perf_error()));
     CHECK(perf_trace_save(path) == PERF_ENOMEM && perf_trace_save_perfetto(path) == PERF_ENOMEM &&
@@ -207,6 +218,11 @@ static void thread_without(void)
     (void)marks();
     across = perf_scope_begin("across");
     CHECK(!pthread_create(&t, NULL, drained, NULL) && !pthread_join(t, NULL), "thread");
+
+    /* a stream's file needs a name beside it while it is made */
+    no_scratch = 1;
+    CHECK(perf_trace_stream(path) == PERF_ENOMEM, "no memory for a name");
+    no_scratch = 0;
 
     /* a stream that has no room to remember what it wrote: it ends, and says so */
     perf_reset();
