@@ -96,7 +96,8 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 /* Counts from here on; a child of opts.process needs no start.
  * PERF_ESTATE: c is NULL, counts already, is not open, or was opened by another process: a forked
  * child opens its own.  PERF_ENODATA: every counter is missing; or scopes cannot count on this
- * system, and the rest counts.  If only the processor has none for scopes, the report says so.   */
+ * system, and the rest counts.  PERF_ENOMEM: no memory to record scopes.  If only the processor has
+ * none for scopes, the report says so.                                                           */
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
@@ -423,7 +424,7 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
     if (c->opts.scopes)
         scopes = perf_works_begin_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
-        return PERF_ESTATE;
+        return scopes;                          /* a profiler has them, or there is no memory     */
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
         if (c->own[i].how == PERF_NEVER_RAN_) {         /* before the last stop                   */
             c->own[i].how = PERF_BY_EVENT_;
@@ -856,7 +857,7 @@ PERF_COLD_FN_ void perf_count_show_all_(perf_counters *c)
     }
 }
 
-/* The engine asks for the next slice that counts; 0: enough. */
+/* The engine asks for the next slice that counts; 0: enough.  Also where a break has cut one. */
 PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
 {
     perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
@@ -864,6 +865,10 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
 
     if (!k)
         return 0;                       /* the counters were closed before the loop ended         */
+    if (s->phase == PERF_LOOP_DONE_) {
+        (void)perf_counters_stop(c);
+        return 0;
+    }
     if (s->timer.pauses) {
         (void)perf_counters_stop(c);
         k->pauses = 1;
@@ -914,15 +919,18 @@ PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *c, int64_t n)
 }
 
 /* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
- * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes.     */
+ * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes;
+ * PERF_ENOMEM: no memory for them.                                                               */
 PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *c, perf_counts_ *k)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
+    perf_status      status;
     double           whole[2];
     int              i;
 
-    if (perf_count_idle_(c, 2 * PERF_COUNT_IDLE_) == PERF_ESTATE)
-        return PERF_ESTATE;
+    status = perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    if (status != PERF_OK && status != PERF_ENODATA)
+        return status;
     for (i = 0; i < 2; i++)
         whole[i] = c->value[which[i]];
     (void)perf_count_idle_(c, PERF_COUNT_IDLE_);
@@ -1104,6 +1112,7 @@ PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *s)
 PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
 {
     perf_counts_ *k;
+    perf_status   status;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
@@ -1118,9 +1127,10 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
     k = perf_counts_new_(s);
     if (!k)
         return PERF_ENOMEM;
-    if (perf_count_own_(c, k) == PERF_ESTATE) {
+    status = perf_count_own_(c, k);
+    if (status != PERF_OK) {
         PERF_FREE(k);
-        return PERF_ESTATE;
+        return status;
     }
     c->counts = k;
     if (perf_count_decides_(s))

@@ -2315,7 +2315,7 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
     perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
-    const int       timing = s->phase < PERF_LOOP_COUNT_;
+    const int       timing = s->phase < PERF_LOOP_COUNT_, counting = s->phase == PERF_LOOP_COUNT_;
 
     if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
         arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
@@ -2326,6 +2326,8 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
     if (s->timer.unresumed)
         s->warnings |= PERF_WARN_PAUSED;
     s->phase = PERF_LOOP_DONE_;
+    if (counting)                               /* a break cut a counted slice: it ends, too      */
+        (void)s->counted(s);
 }
 
 /* What A/B loops and races both tell beside the entries. */

@@ -18278,7 +18278,7 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t lef
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
     perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
-    const int       timing = s->phase < PERF_LOOP_COUNT_;
+    const int       timing = s->phase < PERF_LOOP_COUNT_, counting = s->phase == PERF_LOOP_COUNT_;
 
     if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
         arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
@@ -18289,6 +18289,8 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
     if (s->timer.unresumed)
         s->warnings |= PERF_WARN_PAUSED;
     s->phase = PERF_LOOP_DONE_;
+    if (counting)                               /* a break cut a counted slice: it ends, too      */
+        (void)s->counted(s);
 }
 
 /* What A/B loops and races both tell beside the entries. */
@@ -19047,7 +19049,8 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 /* Counts from here on; a child of opts.process needs no start.
  * PERF_ESTATE: c is NULL, counts already, is not open, or was opened by another process: a forked
  * child opens its own.  PERF_ENODATA: every counter is missing; or scopes cannot count on this
- * system, and the rest counts.  If only the processor has none for scopes, the report says so.   */
+ * system, and the rest counts.  PERF_ENOMEM: no memory to record scopes.  If only the processor has
+ * none for scopes, the report says so.                                                           */
 PERF_FN perf_status perf_counters_start(perf_counters *c);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
@@ -19374,7 +19377,7 @@ PERF_FN perf_status perf_counters_start(perf_counters *c)
     if (c->opts.scopes)
         scopes = perf_works_begin_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
-        return PERF_ESTATE;
+        return scopes;                          /* a profiler has them, or there is no memory     */
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
         if (c->own[i].how == PERF_NEVER_RAN_) {         /* before the last stop                   */
             c->own[i].how = PERF_BY_EVENT_;
@@ -19807,7 +19810,7 @@ PERF_COLD_FN_ void perf_count_show_all_(perf_counters *c)
     }
 }
 
-/* The engine asks for the next slice that counts; 0: enough. */
+/* The engine asks for the next slice that counts; 0: enough.  Also where a break has cut one. */
 PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
 {
     perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
@@ -19815,6 +19818,10 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
 
     if (!k)
         return 0;                       /* the counters were closed before the loop ended         */
+    if (s->phase == PERF_LOOP_DONE_) {
+        (void)perf_counters_stop(c);
+        return 0;
+    }
     if (s->timer.pauses) {
         (void)perf_counters_stop(c);
         k->pauses = 1;
@@ -19865,15 +19872,18 @@ PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *c, int64_t n)
 }
 
 /* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
- * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes.     */
+ * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes;
+ * PERF_ENOMEM: no memory for them.                                                               */
 PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *c, perf_counts_ *k)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
+    perf_status      status;
     double           whole[2];
     int              i;
 
-    if (perf_count_idle_(c, 2 * PERF_COUNT_IDLE_) == PERF_ESTATE)
-        return PERF_ESTATE;
+    status = perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    if (status != PERF_OK && status != PERF_ENODATA)
+        return status;
     for (i = 0; i < 2; i++)
         whole[i] = c->value[which[i]];
     (void)perf_count_idle_(c, PERF_COUNT_IDLE_);
@@ -20055,6 +20065,7 @@ PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *s)
 PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
 {
     perf_counts_ *k;
+    perf_status   status;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
@@ -20069,9 +20080,10 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_
     k = perf_counts_new_(s);
     if (!k)
         return PERF_ENOMEM;
-    if (perf_count_own_(c, k) == PERF_ESTATE) {
+    status = perf_count_own_(c, k);
+    if (status != PERF_OK) {
         PERF_FREE(k);
-        return PERF_ESTATE;
+        return status;
     }
     c->counts = k;
     if (perf_count_decides_(s))
@@ -29316,8 +29328,8 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
     return PERF_STREAM_CHUNK_;
 }
 
-/* Opens the file, which stands at its path from now on, to be read while it grows; 0: failed. */
-PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
+/* Opens the file, which stands at its path from now on, to be read while it grows. */
+PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
 
@@ -29334,7 +29346,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     f->failed = !f->file;
 #endif
     if (f->failed)
-        return 0;
+        return f->starved ? PERF_ENOMEM : PERF_EIO;
     if (!f->direct)                             /* else the program may replace its own stdout    */
         s->inode = perf_file_inode_(s->path);
     f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
@@ -29345,7 +29357,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     perf_pf_track_(&s->pf, s->pf.process << 32, PERF_TRACK_PROCESS_, "", 0);
     perf_file_flush_(f);
     s->whole = f->written;
-    return !f->failed;
+    return f->failed ? PERF_EIO : PERF_OK;
 }
 
 #if PERF_POSIX_FILES_
@@ -29384,15 +29396,17 @@ PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, 
  * is left alone: another thread may have been about to write it when the process was copied.     */
 PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s)
 {
-    perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
+    perf_out_   o = perf_out_open_(s->path + s->path_length, 16);
+    perf_status status;
 
     if (s->pf.file.direct) {
         perf_stream_fail_(s, PERF_EIO);
         return;
     }
     perf_put_own_pid_(&o);
-    if (!perf_stream_open_(s))
-        perf_stream_fail_(s, PERF_EIO);
+    status = perf_stream_open_(s);
+    if (status != PERF_OK)
+        perf_stream_fail_(s, status);
 }
 
 /* Writes the next chunk of a ring, from `from` to `head` at most.  Returns where the next one
@@ -29563,6 +29577,7 @@ PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *s, perf_registry_ *r)
 PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path)
 {
     perf_streaming_ *s;
+    perf_status      status;
     uint64_t         chunk = perf_stream_chunk_(r);
     const size_t     each = sizeof *s->event + PERF_PF_ROOM_ + sizeof *s->value;
     const size_t     bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
@@ -29573,7 +29588,8 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
         return PERF_ENOMEM;
     perf_stream_init_(s, r, path, chunk);
     s->head.bytes = bytes;
-    if (perf_stream_open_(s)) {
+    status = perf_stream_open_(s);
+    if (status == PERF_OK) {
         perf_stream_start_(s, r);
         return PERF_OK;
     }
@@ -29582,7 +29598,7 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }
-    return PERF_EIO;
+    return status;
 }
 
 /* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0. */

@@ -461,6 +461,35 @@ static void late_troubles(void)
     CHECK(strstr(v.reason, "the body pauses"), "%s", v.reason);
 }
 
+/* A `break` out of a counted slice ends the counting with the loop. */
+static void broken_off(void)
+{
+    perf_counters    c = perf_counters_open(NULL);
+    perf_bench_opts  one = PERF_ZERO;
+    perf_ab_opts     two = PERF_ZERO;
+    perf_bench       b;
+    perf_ab          ab;
+
+    one.max_seconds = two.max_seconds = 0.02;
+    ab = perf_ab_begin("two, broken off", &two);
+    CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "it counts");
+    starts = 0;
+    while (perf_ab_next(&ab) >= 0 && !starts)
+        now_ns += 1000;
+    CHECK(starts == 1 && perf_ab_end(&ab).verdict.pairs > 0, "time is measured as ever");
+    CHECK(perf_counters_stop(&c) == PERF_ESTATE, "an A/B loop has ended, and it counts on");
+    perf_counters_close(&c);
+    c = perf_counters_open(NULL);
+    b = perf_bench_begin("one, broken off", &one);
+    CHECK(perf_counters_loop(&c, &b) == PERF_OK, "it counts");
+    starts = 0;
+    while (perf_bench_next(&b) && !starts)
+        now_ns += 1000;
+    CHECK(starts == 1 && perf_bench_end(&b).time.count > 0, "time is measured as ever");
+    CHECK(perf_counters_stop(&c) == PERF_ESTATE, "a loop has ended, and it counts on");
+    perf_counters_close(&c);
+}
+
 /* Counters that the parent has opened count no loop of its child. */
 static void loop_of_a_child(void)
 {
@@ -668,6 +697,7 @@ int main(int argc, char **argv)
     loops();
     rules_on_counts();
     late_troubles();
+    broken_off();
     loop_of_a_child();
     joined_rules();
     perf_reset();
