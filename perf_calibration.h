@@ -91,7 +91,7 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
 
-#if PERF_COUNTER_
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC
 /* A reading of both clocks at least a microsecond after `first`, or after all patience. */
 PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
 {
@@ -238,7 +238,7 @@ PERF_FN perf_clock_info perf_clock(void)
     perf_clock_info c = PERF_ZERO;
     perf_clock_run_ run;
     uint64_t        step[16], best = ~UINT64_C(0);
-    int             i, at, counter = PERF_COUNTER_;
+    int             i, at, counter = PERF_CLOCK != PERF_CLOCK_MONOTONIC;
 
     if (r)
         counter = !r->clock;

@@ -4,7 +4,7 @@
  *     work();
  *     t = perf_ticks() - t;                    // ticks; perf_record.h turns them into nanoseconds
  *
- * Sections (search for ">>"):  config  clock  internal  private
+ * Sections (search for ">>"):  config  clock  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CLOCK_H
 #define PERF_CLOCK_H
@@ -20,6 +20,11 @@
 #define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime  TSC: the counter, trusted or not */
 #endif
 /*      PERF_CLOCK_FN             a uint64_t f(void) of yours in ns; set it in every file or none */
+#if defined(PERF_CLOCK_FN) || (!PERF_ARCH_X86_ && !defined(__aarch64__) &&                        \
+                               !(defined(__riscv) && __riscv_xlen == 64))
+#undef PERF_CLOCK               /* no counter, or none wanted                                     */
+#define PERF_CLOCK PERF_CLOCK_MONOTONIC
+#endif
 
 PERF_BEGIN_DECLS
 
@@ -36,9 +41,6 @@ PERF_FN uint64_t perf_ticks(void);
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
 PERF_FN uint64_t perf_now(void);
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()   */
-
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 PERF_FN uint64_t perf_now(void)
@@ -50,16 +52,9 @@ PERF_FN uint64_t perf_now(void)
 #endif
 }
 
-#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
-    (PERF_ARCH_X86_ || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64))
-#define PERF_COUNTER_ 1
-#else
-#define PERF_COUNTER_ 0
-#endif
-
 PERF_FN uint64_t perf_ticks(void)
 {
-#if !PERF_COUNTER_
+#if PERF_CLOCK == PERF_CLOCK_MONOTONIC
     return perf_now();
 #elif PERF_ARCH_X86_
     uintptr_t lo, hi;                           /* rdtsc clears the upper halves: no mask         */

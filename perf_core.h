@@ -19,7 +19,7 @@
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
  *   perf_event_, PERF_EVENT_PART_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
- *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
+ *   PERF_ON_  does this image record?
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_  the functions behind the marks
  *   perf_tell_unheard_  says that a report was asked for, and none is made

@@ -1324,7 +1324,7 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 PERF_FN void perf_event_time_(const perf_event_page_ *p, perf_reading_ *at, int group)
 {
     const uint64_t enabled = PERF_ACQ_(&p->enabled);
-#if PERF_COUNTER_
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC
     const uint64_t may = PERF_ACQ_(&p->may);
     const uint32_t shift = PERF_ACQ_(&p->shift) & 63u;
     const uint64_t mult = PERF_ACQ_(&p->mult);
@@ -1334,7 +1334,7 @@ PERF_FN void perf_event_time_(const perf_event_page_ *p, perf_reading_ *at, int 
     at->enabled[group] = enabled;
     at->lost[group] = enabled - PERF_ACQ_(&p->running);
     at->exact[group] = 0;
-#if PERF_COUNTER_
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC
     if (may & PERF_EVENT_IS_SHORT_)
         ticks = PERF_ACQ_(&p->tick) + ((ticks - PERF_ACQ_(&p->tick)) & PERF_ACQ_(&p->mask));
     at->exact[group] = (may & PERF_EVENT_HAS_TIME_) != 0;
@@ -1558,7 +1558,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     static const char *const titles[] = {"instructions", "cycles"};
     perf_registry_          *r = t->home;
     perf_worker_            *w = PERF_CAST_(perf_worker_ *, t->worker);
-    perf_site_              *site;
+    perf_site_               site = PERF_ZERO;
     int                      i;
 
     if (!perf_lock_(r))
@@ -1590,8 +1590,10 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     perf_unlock_(&r->lock);
     t->worker = w;
     for (i = 0; w && i < 2; i++) {
-        site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
-        w->name[i] = site ? site->id : 0;
+        site.name = titles[i];
+        site.line = PERF_KIND_INSTANT_ << 24;
+        site.id = 0;
+        w->name[i] = perf_site_id_(r, &site);
     }
     return w;
 }

@@ -45,7 +45,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
  *   perf_ask_  asks all threads (lock held)
- *   perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_site_id_  made on first sight, 0: no room
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
@@ -187,7 +187,7 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 #define perf_watch_forks_() PERF_CAST_(void, 0)
 #endif
 
-#if PERF_ARCH_X86_ && PERF_COUNTER_
+#if PERF_ARCH_X86_ && PERF_CLOCK != PERF_CLOCK_MONOTONIC
 /* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
@@ -222,7 +222,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->custom = PERF_CLOCK_FN;
     r->clock = 1;
     perf_image_pin_();                          /* all images read that clock from now on         */
-#elif !PERF_COUNTER_
+#elif PERF_CLOCK == PERF_CLOCK_MONOTONIC
     r->clock = 1;
 #elif PERF_CLOCK == PERF_CLOCK_AUTO
     if (!perf_counter_invariant_()) {
@@ -285,7 +285,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
         perf_fail_(r, PERF_ENOMEM);
     PERF_REL_(&perf_anchor_v1_.registry, r);
     PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
-    perf_clock_agrees_(r, PERF_COUNTER_);
+    perf_clock_agrees_(r, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
     return r;
 }
 
@@ -2132,6 +2132,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
     return &table;
 }
 
+#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`: by perf_enable(0); the other says: no core       */
+
 #if PERF_ONE_CORE_
 PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
 {
@@ -2142,7 +2144,7 @@ PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
         perf_image_pin_();
     (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE);
-    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_NO_CORE_);
+    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_SWITCHED_);
 }
 
 PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
@@ -2151,7 +2153,7 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
 
     if (__atomic_compare_exchange_n(&a->core, &none, s->core, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-        (void)__atomic_fetch_and(&a->off, ~PERF_OFF_NO_CORE_, __ATOMIC_ACQ_REL);
+        (void)__atomic_fetch_and(&a->off, PERF_OFF_SWITCHED_, __ATOMIC_ACQ_REL);
         s->there |= a != &perf_anchor_v1_;
     }
 }
@@ -2220,8 +2222,6 @@ PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 }
 
 /* ---- switches ---- */
-
-#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`, as PERF_OFF_NO_CORE_: by perf_enable(0)          */
 
 PERF_FN perf_status perf_error(void)
 {

@@ -269,7 +269,9 @@ PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
-    return core ? core->begin(s, site, PERF_SELF_AT_, PERF_COUNTER_) : PERF_NULL_;
+    if (!core)
+        return PERF_NULL_;
+    return core->begin(s, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
 }
 
 /* ---- one scope: its end ---- */

@@ -3508,7 +3508,7 @@ PERF_END_DECLS
  *     work();
  *     t = perf_ticks() - t;                    // ticks; perf_record.h turns them into nanoseconds
  *
- * Sections (search for ">>"):  config  clock  internal  private
+ * Sections (search for ">>"):  config  clock  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CLOCK_H
 #define PERF_CLOCK_H
@@ -3523,6 +3523,11 @@ PERF_END_DECLS
 #define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime  TSC: the counter, trusted or not */
 #endif
 /*      PERF_CLOCK_FN             a uint64_t f(void) of yours in ns; set it in every file or none */
+#if defined(PERF_CLOCK_FN) || (!PERF_ARCH_X86_ && !defined(__aarch64__) &&                        \
+                               !(defined(__riscv) && __riscv_xlen == 64))
+#undef PERF_CLOCK               /* no counter, or none wanted                                     */
+#define PERF_CLOCK PERF_CLOCK_MONOTONIC
+#endif
 
 PERF_BEGIN_DECLS
 
@@ -3539,9 +3544,6 @@ PERF_FN uint64_t perf_ticks(void);
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
 PERF_FN uint64_t perf_now(void);
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()   */
-
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 PERF_FN uint64_t perf_now(void)
@@ -3553,16 +3555,9 @@ PERF_FN uint64_t perf_now(void)
 #endif
 }
 
-#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
-    (PERF_ARCH_X86_ || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64))
-#define PERF_COUNTER_ 1
-#else
-#define PERF_COUNTER_ 0
-#endif
-
 PERF_FN uint64_t perf_ticks(void)
 {
-#if !PERF_COUNTER_
+#if PERF_CLOCK == PERF_CLOCK_MONOTONIC
     return perf_now();
 #elif PERF_ARCH_X86_
     uintptr_t lo, hi;                           /* rdtsc clears the upper halves: no mask         */
@@ -3596,7 +3591,7 @@ PERF_END_DECLS
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
  *   perf_event_, PERF_EVENT_PART_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
- *   PERF_ON_  does this image record?  PERF_OFF_NO_CORE_  one reason why it does not
+ *   PERF_ON_  does this image record?
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
  *   perf_core_, perf_core_get_  the functions behind the marks
  *   perf_tell_unheard_  says that a report was asked for, and none is made
@@ -4275,7 +4270,9 @@ PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
-    return core ? core->begin(s, site, PERF_SELF_AT_, PERF_COUNTER_) : PERF_NULL_;
+    if (!core)
+        return PERF_NULL_;
+    return core->begin(s, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
 }
 
 /* ---- one scope: its end ---- */
@@ -9758,7 +9755,7 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
 
-#if PERF_COUNTER_
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC
 /* A reading of both clocks at least a microsecond after `first`, or after all patience. */
 PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
 {
@@ -9905,7 +9902,7 @@ PERF_FN perf_clock_info perf_clock(void)
     perf_clock_info c = PERF_ZERO;
     perf_clock_run_ run;
     uint64_t        step[16], best = ~UINT64_C(0);
-    int             i, at, counter = PERF_COUNTER_;
+    int             i, at, counter = PERF_CLOCK != PERF_CLOCK_MONOTONIC;
 
     if (r)
         counter = !r->clock;
@@ -10127,7 +10124,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_recorder_get_  the caller's, NULL: none now
  *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
  *   perf_ask_  asks all threads (lock held)
- *   perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_site_id_  made on first sight, 0: no room
  *   perf_ring_dropped_  events that are gone
  *   perf_losses_sum_  what is missing from the numbers
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
@@ -10269,7 +10266,7 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 #define perf_watch_forks_() PERF_CAST_(void, 0)
 #endif
 
-#if PERF_ARCH_X86_ && PERF_COUNTER_
+#if PERF_ARCH_X86_ && PERF_CLOCK != PERF_CLOCK_MONOTONIC
 /* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
@@ -10304,7 +10301,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->custom = PERF_CLOCK_FN;
     r->clock = 1;
     perf_image_pin_();                          /* all images read that clock from now on         */
-#elif !PERF_COUNTER_
+#elif PERF_CLOCK == PERF_CLOCK_MONOTONIC
     r->clock = 1;
 #elif PERF_CLOCK == PERF_CLOCK_AUTO
     if (!perf_counter_invariant_()) {
@@ -10367,7 +10364,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
         perf_fail_(r, PERF_ENOMEM);
     PERF_REL_(&perf_anchor_v1_.registry, r);
     PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
-    perf_clock_agrees_(r, PERF_COUNTER_);
+    perf_clock_agrees_(r, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
     return r;
 }
 
@@ -12214,6 +12211,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
     return &table;
 }
 
+#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`: by perf_enable(0); the other says: no core       */
+
 #if PERF_ONE_CORE_
 PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
 {
@@ -12224,7 +12223,7 @@ PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
         perf_image_pin_();
     (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE);
-    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_NO_CORE_);
+    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_SWITCHED_);
 }
 
 PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
@@ -12233,7 +12232,7 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
 
     if (__atomic_compare_exchange_n(&a->core, &none, s->core, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-        (void)__atomic_fetch_and(&a->off, ~PERF_OFF_NO_CORE_, __ATOMIC_ACQ_REL);
+        (void)__atomic_fetch_and(&a->off, PERF_OFF_SWITCHED_, __ATOMIC_ACQ_REL);
         s->there |= a != &perf_anchor_v1_;
     }
 }
@@ -12302,8 +12301,6 @@ PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
 }
 
 /* ---- switches ---- */
-
-#define PERF_OFF_SWITCHED_ 1u   /* bit of `off`, as PERF_OFF_NO_CORE_: by perf_enable(0)          */
 
 PERF_FN perf_status perf_error(void)
 {
@@ -20271,7 +20268,7 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 PERF_FN void perf_event_time_(const perf_event_page_ *p, perf_reading_ *at, int group)
 {
     const uint64_t enabled = PERF_ACQ_(&p->enabled);
-#if PERF_COUNTER_
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC
     const uint64_t may = PERF_ACQ_(&p->may);
     const uint32_t shift = PERF_ACQ_(&p->shift) & 63u;
     const uint64_t mult = PERF_ACQ_(&p->mult);
@@ -20281,7 +20278,7 @@ PERF_FN void perf_event_time_(const perf_event_page_ *p, perf_reading_ *at, int 
     at->enabled[group] = enabled;
     at->lost[group] = enabled - PERF_ACQ_(&p->running);
     at->exact[group] = 0;
-#if PERF_COUNTER_
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC
     if (may & PERF_EVENT_IS_SHORT_)
         ticks = PERF_ACQ_(&p->tick) + ((ticks - PERF_ACQ_(&p->tick)) & PERF_ACQ_(&p->mask));
     at->exact[group] = (may & PERF_EVENT_HAS_TIME_) != 0;
@@ -20505,7 +20502,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     static const char *const titles[] = {"instructions", "cycles"};
     perf_registry_          *r = t->home;
     perf_worker_            *w = PERF_CAST_(perf_worker_ *, t->worker);
-    perf_site_              *site;
+    perf_site_               site = PERF_ZERO;
     int                      i;
 
     if (!perf_lock_(r))
@@ -20537,8 +20534,10 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
     perf_unlock_(&r->lock);
     t->worker = w;
     for (i = 0; w && i < 2; i++) {
-        site = perf_site_find_(titles[i], PERF_KIND_INSTANT_);
-        w->name[i] = site ? site->id : 0;
+        site.name = titles[i];
+        site.line = PERF_KIND_INSTANT_ << 24;
+        site.id = 0;
+        w->name[i] = perf_site_id_(r, &site);
     }
     return w;
 }

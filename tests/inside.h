@@ -353,7 +353,7 @@ INSIDE_UNUSED static void *core_take_shared(void)
 }
 
 #define CORE_SYSTEM_CLOCK PERF_SYSTEM_CLOCK_NAME_       /* its name                               */
-#define CORE_HAS_COUNTER  PERF_COUNTER_                 /* the processor                          */
+#define CORE_HAS_COUNTER  (PERF_CLOCK != PERF_CLOCK_MONOTONIC)    /* the processor                      */
 
 typedef perf_calibration_ core_clock;
 
