@@ -2209,18 +2209,6 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 #define perf_registry_read_ perf_registry_get_
 #endif
 
-/* ---- forked children ---- */
-
-PERF_COLD_FN_ void perf_children_forget_(perf_registry_ *r)
-{
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
-
-    for (; m; m = m->next)
-        if (perf_member_ours_(r, m))
-            PERF_SET_(&m->forgotten, 1u);
-}
-
 /* ---- switches ---- */
 
 PERF_FN perf_status perf_error(void)
@@ -2319,6 +2307,8 @@ PERF_FN void perf_reset(void)
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
     perf_loop_     *loop;
+    perf_family_   *family;
+    perf_member_   *m;
 
     if (!r || !perf_lock_(r))
         return;
@@ -2337,7 +2327,10 @@ PERF_FN void perf_reset(void)
     r->retired_bytes = 0;
     r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
-    perf_children_forget_(r);
+    family = PERF_ACQ_(&r->family);
+    for (m = family ? PERF_ACQ_(&family->members) : PERF_NULL_; m; m = m->next)
+        if (perf_member_ours_(r, m))            /* what forked children have recorded             */
+            PERF_SET_(&m->forgotten, 1u);
     perf_unlock_(&r->lock);
     perf_loops_free_(loop);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
