@@ -1382,12 +1382,14 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
     perf_baseline_count_(second);
 }
 
-/* Measures again what is in doubt, in turns, and replaces *b by the new answer. */
+/* Measures again what is in doubt, in turns, and replaces *b by the new answer.  Without one it
+ * says so, and *b stays.                                                                         */
 PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
                                     const perf_baseline_opts *opts)
 {
     const size_t  doubts = perf_main_choose_(m, b);
     perf_baseline second;
+    size_t        k;
     int           i;
 
     for (i = 0; i < PERF_MAIN_AGAIN_ && doubts; i++) {
@@ -1406,9 +1408,13 @@ PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
         perf_main_confirm_(b, &second);
         perf_baseline_free(b);
         *b = second;
-    } else {
-        perf_baseline_free(&second);
+        return;
     }
+    (void)fprintf(m->out, "not compared again, the first answers stay: %s: ", m->compare);
+    (void)perf_baseline_to(m->out, &second);
+    perf_baseline_free(&second);
+    for (k = 0; k < b->entries; k++)
+        b->entry[k].again = 0;                  /* its answer is that of the first look           */
 }
 
 /* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
@@ -1650,6 +1656,9 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     return result;
 }
 
+/* The exit status of a program whose body has called exit(); 0: the body's own. */
+static int perf_main_status_;
+
 /* For a body that calls exit(): what was measured until then is not lost. */
 PERF_OURS_ static void perf_main_exit_(void)
 {
@@ -1661,8 +1670,20 @@ PERF_OURS_ static void perf_main_exit_(void)
     m->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
                   m->program);
-    (void)perf_main_files_(m);
+    perf_main_status_ = perf_main_files_(m);
 }
+
+#if defined(__GNUC__)
+/* A body's exit(0) does not hide a REJECT.  Nobody may call exit() twice: it runs last, behind the
+ * report (PERF_AT_EXIT), and ends the program.                                                   */
+PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
+{
+    if (!perf_main_status_)
+        return;
+    (void)fflush(PERF_CAST_(FILE *, PERF_NULL_));
+    _Exit(perf_main_status_);
+}
+#endif
 
 /* 1: what was printed there has arrived. */
 PERF_COLD_FN_ int perf_main_printed_(FILE *file)

@@ -223,7 +223,7 @@ PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compar
 PERF_COLD_DECL_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts);
 PERF_COLD_DECL_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts);
 PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
-PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, int any);
+PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts);
 PERF_COLD_DECL_ void perf_baseline_span_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last);
 PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
@@ -372,7 +372,7 @@ PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline
 {
     perf_checking_read_(check, &opts->now);
     if (check->baseline->status == PERF_OK) {
-        perf_baseline_runs_(check, opts->any_machine);
+        perf_baseline_runs_(check, opts);
         perf_odd_runs_(check);
         perf_baseline_span_(check);
         if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
@@ -442,22 +442,42 @@ PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
     return file->order != PERF_NULL_;
 }
 
+/* The id under which this run was added before it was checked.  One that was made: the newest of
+ * this process and second.                                                                       */
+PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int made)
+{
+    const char  *own = check->now.run->id;
+    const size_t length = strlen(own);
+    size_t       i;
+
+    for (i = 0; made && i < check->old.runs; i++) {
+        const char *id = check->old.run[i].id;
+        if (!strncmp(id, check->now.run->id, length) && (!id[length] || id[length] == ' '))
+            own = id;
+    }
+    return own;
+}
+
 /* Which saved runs count: of this machine and build, or any; never this run itself. */
-PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
+PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts)
 {
     perf_baseline        *baseline = check->baseline;
     const perf_read_run_ *me = check->now.run;
+    const char           *own = "";
     size_t                i;
     perf_out_             out;
+
+    if (check->now.runs)
+        own = perf_baseline_own_(check, !opts->now.run);
 
     for (i = 0; check->now.runs && i < check->old.runs; i++) {
         perf_read_run_ *run = &check->old.run[i];
         const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
         const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, me->id))
-            continue;                           /* added before it was checked                    */
-        if (any || (machine && build)) {
+        if (!check->count_own && !strcmp(run->id, own))
+            continue;
+        if (opts->any_machine || (machine && build)) {
             run->ours = run->usable = 1;
             check->used++;
             continue;

@@ -37,7 +37,8 @@ typedef struct perf_results_opts {  /* zero = default                           
     const perf_results_item *items; /* NULL: all that this process has finished                   */
     size_t      count;          /* of items                                                       */
     int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
-    const char *run;            /* id of this run among others; NULL: made of time and process    */
+    const char *run;            /* id of this run among others; NULL: made of time and process,   */
+                                /* with a number behind it where the file has that one            */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
     const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
@@ -73,7 +74,7 @@ typedef enum perf_baseline_kind {
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
- * The newest 30 runs are kept; a run of the same id is replaced.  The new file is read back, and is
+ * The newest 30 runs are kept; a run of id opts.run is replaced.  The new file is read back, and is
  * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
  * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
  * a new file begins with this run.  After 100 of them: PERF_EIO.
@@ -1831,6 +1832,20 @@ PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
     return status;
 }
 
+/* "2026-11-21T12:00:00Z 4711 (2)": an id made here is that of no run of the file. */
+PERF_COLD_FN_ void perf_run_number_(perf_run_ *run, const perf_read_ *old)
+{
+    const size_t length = strlen(run->id);
+    uint64_t     number;
+
+    for (number = 2; perf_read_run_index_(old, run->id) >= 0; number++) {
+        perf_out_ out = perf_out_open_(run->id + length, sizeof run->id - length);
+        perf_put_(&out, " (");
+        perf_put_u64_(&out, number);
+        perf_put_char_(&out, ')');
+    }
+}
+
 /* 1: they are within their ranges. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
 {
@@ -1857,6 +1872,8 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
+    if (old && (!opts || !opts->run))
+        perf_run_number_(&saving.run, old);
     if (saving.status == PERF_OK && put)
         put(&out, &saving);
     else if (saving.status == PERF_OK)

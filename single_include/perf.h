@@ -21272,7 +21272,8 @@ typedef struct perf_results_opts {  /* zero = default                           
     const perf_results_item *items; /* NULL: all that this process has finished                   */
     size_t      count;          /* of items                                                       */
     int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
-    const char *run;            /* id of this run among others; NULL: made of time and process    */
+    const char *run;            /* id of this run among others; NULL: made of time and process,   */
+                                /* with a number behind it where the file has that one            */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
     const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
@@ -21308,7 +21309,7 @@ typedef enum perf_baseline_kind {
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
- * The newest 30 runs are kept; a run of the same id is replaced.  The new file is read back, and is
+ * The newest 30 runs are kept; a run of id opts.run is replaced.  The new file is read back, and is
  * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
  * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
  * a new file begins with this run.  After 100 of them: PERF_EIO.
@@ -23066,6 +23067,20 @@ PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
     return status;
 }
 
+/* "2026-11-21T12:00:00Z 4711 (2)": an id made here is that of no run of the file. */
+PERF_COLD_FN_ void perf_run_number_(perf_run_ *run, const perf_read_ *old)
+{
+    const size_t length = strlen(run->id);
+    uint64_t     number;
+
+    for (number = 2; perf_read_run_index_(old, run->id) >= 0; number++) {
+        perf_out_ out = perf_out_open_(run->id + length, sizeof run->id - length);
+        perf_put_(&out, " (");
+        perf_put_u64_(&out, number);
+        perf_put_char_(&out, ')');
+    }
+}
+
 /* 1: they are within their ranges. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
 {
@@ -23092,6 +23107,8 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     saving = perf_saving_take_(opts);
     *status = saving.status;
     saving.old = old;
+    if (old && (!opts || !opts->run))
+        perf_run_number_(&saving.run, old);
     if (saving.status == PERF_OK && put)
         put(&out, &saving);
     else if (saving.status == PERF_OK)
@@ -23459,7 +23476,7 @@ PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compar
 PERF_COLD_DECL_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts);
 PERF_COLD_DECL_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts);
 PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
-PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, int any);
+PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts);
 PERF_COLD_DECL_ void perf_baseline_span_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last);
 PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
@@ -23608,7 +23625,7 @@ PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline
 {
     perf_checking_read_(check, &opts->now);
     if (check->baseline->status == PERF_OK) {
-        perf_baseline_runs_(check, opts->any_machine);
+        perf_baseline_runs_(check, opts);
         perf_odd_runs_(check);
         perf_baseline_span_(check);
         if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
@@ -23678,22 +23695,42 @@ PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
     return file->order != PERF_NULL_;
 }
 
+/* The id under which this run was added before it was checked.  One that was made: the newest of
+ * this process and second.                                                                       */
+PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int made)
+{
+    const char  *own = check->now.run->id;
+    const size_t length = strlen(own);
+    size_t       i;
+
+    for (i = 0; made && i < check->old.runs; i++) {
+        const char *id = check->old.run[i].id;
+        if (!strncmp(id, check->now.run->id, length) && (!id[length] || id[length] == ' '))
+            own = id;
+    }
+    return own;
+}
+
 /* Which saved runs count: of this machine and build, or any; never this run itself. */
-PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, int any)
+PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts)
 {
     perf_baseline        *baseline = check->baseline;
     const perf_read_run_ *me = check->now.run;
+    const char           *own = "";
     size_t                i;
     perf_out_             out;
+
+    if (check->now.runs)
+        own = perf_baseline_own_(check, !opts->now.run);
 
     for (i = 0; check->now.runs && i < check->old.runs; i++) {
         perf_read_run_ *run = &check->old.run[i];
         const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
         const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, me->id))
-            continue;                           /* added before it was checked                    */
-        if (any || (machine && build)) {
+        if (!check->count_own && !strcmp(run->id, own))
+            continue;
+        if (opts->any_machine || (machine && build)) {
             run->ours = run->usable = 1;
             check->used++;
             continue;
@@ -27407,12 +27444,14 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
     perf_baseline_count_(second);
 }
 
-/* Measures again what is in doubt, in turns, and replaces *b by the new answer. */
+/* Measures again what is in doubt, in turns, and replaces *b by the new answer.  Without one it
+ * says so, and *b stays.                                                                         */
 PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
                                     const perf_baseline_opts *opts)
 {
     const size_t  doubts = perf_main_choose_(m, b);
     perf_baseline second;
+    size_t        k;
     int           i;
 
     for (i = 0; i < PERF_MAIN_AGAIN_ && doubts; i++) {
@@ -27431,9 +27470,13 @@ PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
         perf_main_confirm_(b, &second);
         perf_baseline_free(b);
         *b = second;
-    } else {
-        perf_baseline_free(&second);
+        return;
     }
+    (void)fprintf(m->out, "not compared again, the first answers stay: %s: ", m->compare);
+    (void)perf_baseline_to(m->out, &second);
+    perf_baseline_free(&second);
+    for (k = 0; k < b->entries; k++)
+        b->entry[k].again = 0;                  /* its answer is that of the first look           */
 }
 
 /* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
@@ -27675,6 +27718,9 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     return result;
 }
 
+/* The exit status of a program whose body has called exit(); 0: the body's own. */
+static int perf_main_status_;
+
 /* For a body that calls exit(): what was measured until then is not lost. */
 PERF_OURS_ static void perf_main_exit_(void)
 {
@@ -27686,8 +27732,20 @@ PERF_OURS_ static void perf_main_exit_(void)
     m->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
                   m->program);
-    (void)perf_main_files_(m);
+    perf_main_status_ = perf_main_files_(m);
 }
+
+#if defined(__GNUC__)
+/* A body's exit(0) does not hide a REJECT.  Nobody may call exit() twice: it runs last, behind the
+ * report (PERF_AT_EXIT), and ends the program.                                                   */
+PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
+{
+    if (!perf_main_status_)
+        return;
+    (void)fflush(PERF_CAST_(FILE *, PERF_NULL_));
+    _Exit(perf_main_status_);
+}
+#endif
 
 /* 1: what was printed there has arrived. */
 PERF_COLD_FN_ int perf_main_printed_(FILE *file)

@@ -372,12 +372,27 @@ for i in 1 2 3 4 5 6; do
     try "saved run $i" ./bench --filter slows --budget 0.02 --add slows.json
 done
 export SLOW=1
-run 0 'REJECT' --filter 'slows|nobody' --budget 0.02 --compare slows.json --output exited.json
-unset SLOW
+run 1 'REJECT' --filter 'slows|nobody' --budget 0.02 --compare slows.json --output exited.json
 try 'exit() in a second round: said' grep -q 'called exit' err
 try 'exit() in a second round: the file is there' grep -q '"slows"' exited.json
 try 'it had been measured again' grep -q 'measured again, 1 of 4' out
 try 'no thread: said once' test "$(grep -c 'not at 0' out)" -eq 1
+# the report at its end is there, too, and what stdio holds; a forked child's status is the child's
+sed 's/^#define PERF_MAIN 1/&\n#define PERF_AT_EXIT 1/; s/exit(0);/{ printf("held"); exit(fork() ? 0 : 7); }/
+    s/^PERF_BENCH(slows)/#include <unistd.h>\n&/' slows.c >reports.c
+try 'reports.c compiles' gcc -O0 -I"$root" reports.c -o bench
+export PERF_REPORT=1
+run 1 'REJECT' --filter slows --budget 0.02 --compare slows.json --output exited.json
+unset PERF_REPORT SLOW
+try 'exit() in a second round: the report is there' grep -q '^clock ' err
+try 'exit() in a second round: what stdio held is there' grep -q held out
+# the baseline goes while it is measured again: the first answer stays, and that is said
+sed 's/exit(0);/(void)remove("gone.json");/' slows.c >gone.c
+try 'gone.c compiles' gcc -O0 -I"$root" gone.c -o bench
+cp slows.json gone.json
+SLOW=1 run 1 '^not compared again, the first answers stay: gone.json: no such file' --filter slows --budget 0.02 --compare gone.json
+try 'nothing is confirmed' sh -c 'grep REJECT out && ! grep -q confirmed out'
+try 'slows.c compiles' gcc -O0 -I"$root" slows.c -o bench
 run 0 '^sized$' --list --filter sized/64
 try 'only that one' test "$(wc -l <out)" -eq 1
 

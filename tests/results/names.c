@@ -111,6 +111,49 @@ static void baseline_tells_long_names(void)
     perf_baseline_free(&b);
 }
 
+/* Adds of one process within a second are runs of their own, but for those of one id; a check takes
+ * the newest of them for this run.                                                                */
+static void adds_of_one_second(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    char              *text;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/second.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = 1;
+    o.now.time_s = 1.79e9;
+    for (k = 0; k < 8; k++) {
+        perf_reset();
+        bench("one", 1000 + (unsigned)k);
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 8 && b.entries == 1 && b.entry[0].runs == 7, "%lu runs, %lu entries",
+          (unsigned long)b.runs, (unsigned long)b.entries);
+    perf_baseline_free(&b);
+    text = slurp(path);
+    CHECK(count_of(text, " (2)\"") == 2 && count_of(text, " (8)\"") == 2, "%s", text);
+    free(text);
+    for (k = 0; k < 3; k++) {
+        o.now.run = k < 2 ? "mine" : "mine (2)";
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    o.now.run = "mine";
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 10 && b.entries == 1 && b.entry[0].runs == 9, "%lu runs, %lu entries",
+          (unsigned long)b.runs, (unsigned long)b.entries);
+    perf_baseline_free(&b);
+    o.now.run = NULL;
+    for (k = 0; k < 33; k++)                    /* the oldest go, and every id stays one run's     */
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 30 && b.entries == 1 && b.entry[0].runs == 29, "%lu runs, %lu entries",
+          (unsigned long)b.runs, (unsigned long)b.entries);
+    perf_baseline_free(&b);
+}
+
 /* Equal names, cut ones among them, are numbered in every format; what has a number already keeps it. */
 static void equal_names(void)
 {
@@ -231,6 +274,7 @@ int main(int argc, char **argv)
 {
     snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
     baseline_tells_long_names();
+    adds_of_one_second();
     equal_names();
     many_equal_names();
     interrupted();
