@@ -1238,50 +1238,6 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
     return 0;
 }
 
-/* Writes the table of --compare with its verdicts, words behind two blanks, in colours. */
-PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
-{
-    const char *at;
-    int         blanks = 2;                     /* before this letter; 2 where a line begins      */
-
-    for (at = text; *at; at++) {
-        const char *color = PERF_NULL_;
-        if (blanks > 1 && !strncmp(at, "ACCEPT", 6))
-            color = "\033[32m";
-        else if (blanks > 1 && !strncmp(at, "REJECT", 6))
-            color = "\033[31m";
-        if (color) {
-            (void)fprintf(m->out, "%s%.6s\033[0m", color, at);
-            at += 5;
-        } else {
-            (void)fputc(*at, m->out);
-        }
-        if (*at == '\n')
-            blanks = 2;
-        else if (*at == ' ')
-            blanks++;
-        else
-            blanks = 0;
-    }
-}
-
-/* The table of --compare.  On a screen with colours verdicts are green and red. */
-PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
-{
-    perf_out_ text = perf_out_grows_();
-    perf_out_ screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
-
-    perf_put_baseline_(&text, b);
-#if PERF_POSIX_FILES_
-    perf_screen_of_(&screen, m->out);
-#endif
-    if (!text.failed && (screen.style & PERF_COLOR_))
-        perf_main_colored_(m, text.p);
-    else if (!text.failed)
-        (void)fputs(text.p, m->out);
-    PERF_FREE(text.p);
-}
-
 /* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
 {
@@ -1575,7 +1531,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
         (void)perf_baseline_to(stderr, &b);
     } else {
         (void)fputs("\n", m->out);
-        perf_main_verdicts_(m, &b);
+        (void)perf_baseline_to(m->out, &b);
         result = perf_main_judged_(m, &b);
         perf_main_mark_(m, &b);
     }

@@ -91,8 +91,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *                          of a pair that is not whole
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_saved_, perf_read_now_, perf_read_free_  a file of results, or what this
- *                          process would save, to be freed whatever `in.status` says
+ *   perf_read_, perf_read_beside_  go() gets a file and, if it is one, what this process would save,
+ *                          to be read until it returns; it may keep `in.decoded`, with NULL there
  *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
@@ -1382,15 +1382,6 @@ PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, per
     file->own = text;
 }
 
-PERF_COLD_FN_ void perf_read_saved_(perf_read_ *file, const char *path, const char *counter)
-{
-    perf_status status;
-    size_t      size;
-    char       *text = perf_read_file_(path, &size, &status);
-
-    perf_read_own_(file, text, size, status, counter);
-}
-
 /* ---- our own JSON ---- */
 
 PERF_COLD_FN_ void perf_put_summary_(perf_writer_ *json, const char *key, const perf_summary *time)
@@ -1893,14 +1884,24 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-PERF_COLD_FN_ void perf_read_now_(perf_read_ *file, const perf_results_opts *opts,
-                                  const char *counter)
+PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
+                                     const char *counter,
+                                     void (*go)(perf_read_ *old, perf_read_ *now, void *with),
+                                     void *with)
 {
+    perf_read_  old, now = PERF_ZERO;
     perf_status status;
     size_t      size;
-    char       *text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    char       *text = perf_read_file_(path, &size, &status);
 
-    perf_read_own_(file, text, size, status, counter);
+    perf_read_own_(&old, text, size, status, counter);
+    if (old.in.status == PERF_OK) {
+        text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+        perf_read_own_(&now, text, size, status, counter);
+    }
+    go(&old, &now, with);
+    perf_read_free_(&old);
+    perf_read_free_(&now);
 }
 
 typedef struct perf_text_file_ {

@@ -7303,7 +7303,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
- *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
+ *   perf_step_log_         what a clock's step may hide, as a log
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
  *                     decision from a log interval; withholds one, but never a guard's
@@ -21326,8 +21326,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *                          of a pair that is not whole
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_saved_, perf_read_now_, perf_read_free_  a file of results, or what this
- *                          process would save, to be freed whatever `in.status` says
+ *   perf_read_, perf_read_beside_  go() gets a file and, if it is one, what this process would save,
+ *                          to be read until it returns; it may keep `in.decoded`, with NULL there
  *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
@@ -22617,15 +22617,6 @@ PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, per
     file->own = text;
 }
 
-PERF_COLD_FN_ void perf_read_saved_(perf_read_ *file, const char *path, const char *counter)
-{
-    perf_status status;
-    size_t      size;
-    char       *text = perf_read_file_(path, &size, &status);
-
-    perf_read_own_(file, text, size, status, counter);
-}
-
 /* ---- our own JSON ---- */
 
 PERF_COLD_FN_ void perf_put_summary_(perf_writer_ *json, const char *key, const perf_summary *time)
@@ -23128,14 +23119,24 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-PERF_COLD_FN_ void perf_read_now_(perf_read_ *file, const perf_results_opts *opts,
-                                  const char *counter)
+PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
+                                     const char *counter,
+                                     void (*go)(perf_read_ *old, perf_read_ *now, void *with),
+                                     void *with)
 {
+    perf_read_  old, now = PERF_ZERO;
     perf_status status;
     size_t      size;
-    char       *text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    char       *text = perf_read_file_(path, &size, &status);
 
-    perf_read_own_(file, text, size, status, counter);
+    perf_read_own_(&old, text, size, status, counter);
+    if (old.in.status == PERF_OK) {
+        text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+        perf_read_own_(&now, text, size, status, counter);
+    }
+    go(&old, &now, with);
+    perf_read_free_(&old);
+    perf_read_free_(&now);
 }
 
 typedef struct perf_text_file_ {
@@ -23376,11 +23377,11 @@ PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
-/* Writes the verdicts as a table; `file` stays open.  PERF_EINVAL: NULL; PERF_EIO, PERF_ENOMEM. */
+/* Writes the verdicts as a table, on a screen with colours in green and red; `file` stays open.
+ * PERF_EINVAL: NULL; PERF_EIO, PERF_ENOMEM.                                                      */
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_put_baseline_  the table of a check
  *   perf_baseline_count_  decisions of the entries, and of all
  *   perf_baseline_outlook_to_  says what a baseline can find, and for how long
  *   PERF_BASELINE_RUNS_  fewest saved runs that make a baseline                                  */
@@ -23415,7 +23416,8 @@ typedef struct perf_figures_ {
 } perf_figures_;
 
 typedef struct perf_checking_ {
-    perf_read_         old, now;
+    perf_read_        *old, *now;       /* the file and this run                                  */
+    const perf_baseline_opts *asked;
     perf_compare_opts  opts;
     double            *pool;            /* room for the values of the largest entry               */
     size_t             used;            /* saved runs that count                                  */
@@ -23473,8 +23475,8 @@ typedef struct perf_beside_ {
 PERF_COLD_DECL_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                                 int count_own);
 PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept);
-PERF_COLD_DECL_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts);
-PERF_COLD_DECL_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts);
+PERF_COLD_DECL_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with);
+PERF_COLD_DECL_ void perf_checking_order_(perf_checking_ *check);
 PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts);
 PERF_COLD_DECL_ void perf_baseline_span_(perf_checking_ *check);
@@ -23547,6 +23549,7 @@ PERF_FN size_t perf_stray_rank_(const perf_checking_ *check, int half);
 PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
                                              const perf_beside_ *beside);
 PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const void *with);
+PERF_COLD_DECL_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision decision);
 PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b);
 PERF_COLD_DECL_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *b);
 PERF_COLD_DECL_ void perf_put_odd_(perf_out_ *out, const perf_baseline_odd *odd, size_t runs);
@@ -23587,14 +23590,14 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     if (!opts)
         opts = &none;
     check.baseline = &baseline;
+    check.asked = opts;
     check.count_own = count_own;
     if (PERF_DISABLE) {
         perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
     } else if (!perf_checking_rule_(&check, &opts->accept)) {
         perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
     } else {
-        perf_read_saved_(&check.old, path, check.counter);
-        perf_checking_run_(&check, opts);
+        perf_read_beside_(path, &opts->now, check.counter, perf_checking_run_, &check);
     }
     return baseline;
 }
@@ -23621,9 +23624,14 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
 }
 
 /* The check itself, of a file that has been read. */
-PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline_opts *opts)
+PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with)
 {
-    perf_checking_read_(check, &opts->now);
+    perf_checking_           *check = PERF_CAST_(perf_checking_ *, with);
+    const perf_baseline_opts *opts = check->asked;
+
+    check->old = old;
+    check->now = now;
+    perf_checking_order_(check);
     if (check->baseline->status == PERF_OK) {
         perf_baseline_runs_(check, opts);
         perf_odd_runs_(check);
@@ -23636,17 +23644,16 @@ PERF_COLD_FN_ void perf_checking_run_(perf_checking_ *check, const perf_baseline
     perf_checking_free_(check);
 }
 
-/* Reads this run beside the file, puts both in order, and makes room for their values. */
-PERF_COLD_FN_ void perf_checking_read_(perf_checking_ *check, const perf_results_opts *opts)
+/* Puts the file and this run in order, and makes room for their values. */
+PERF_COLD_FN_ void perf_checking_order_(perf_checking_ *check)
 {
-    perf_read_ *old = &check->old, *now = &check->now;
+    perf_read_ *old = check->old, *now = check->now;
     size_t      room;
 
     if (old->in.status != PERF_OK) {
         perf_baseline_fail_(check->baseline, old->in.status, old->in.error_at);
         return;
     }
-    perf_read_now_(now, opts, check->counter);
     if (now->in.status != PERF_OK) {
         perf_baseline_fail_(check->baseline, now->in.status, 0);
         return;
@@ -23699,13 +23706,13 @@ PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
  * this process and second.                                                                       */
 PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int made)
 {
-    const char  *own = check->now.run->id;
+    const char  *own = check->now->run->id;
     const size_t length = strlen(own);
     size_t       i;
 
-    for (i = 0; made && i < check->old.runs; i++) {
-        const char *id = check->old.run[i].id;
-        if (!strncmp(id, check->now.run->id, length) && (!id[length] || id[length] == ' '))
+    for (i = 0; made && i < check->old->runs; i++) {
+        const char *id = check->old->run[i].id;
+        if (!strncmp(id, check->now->run->id, length) && (!id[length] || id[length] == ' '))
             own = id;
     }
     return own;
@@ -23715,16 +23722,16 @@ PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int ma
 PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts)
 {
     perf_baseline        *baseline = check->baseline;
-    const perf_read_run_ *me = check->now.run;
+    const perf_read_run_ *me = check->now->run;
     const char           *own = "";
     size_t                i;
     perf_out_             out;
 
-    if (check->now.runs)
+    if (check->now->runs)
         own = perf_baseline_own_(check, !opts->now.run);
 
-    for (i = 0; check->now.runs && i < check->old.runs; i++) {
-        perf_read_run_ *run = &check->old.run[i];
+    for (i = 0; check->now->runs && i < check->old->runs; i++) {
+        perf_read_run_ *run = &check->old->run[i];
         const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
         const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
         const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
@@ -23745,7 +23752,7 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baselin
             perf_put_(&out, run->gpu);
         }
     }
-    baseline->runs = check->old.runs;
+    baseline->runs = check->old->runs;
 }
 
 /* What the runs that count cover, and how long ago that was; < 0: this run comes before them. */
@@ -23757,10 +23764,10 @@ PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
 
     if (!check->used)
         return;
-    now_s = check->now.run[0].time_s;
-    for (i = 0; i < check->old.runs; i++)
-        if (check->old.run[i].usable)
-            time_s[n++] = check->old.run[i].time_s;
+    now_s = check->now->run[0].time_s;
+    for (i = 0; i < check->old->runs; i++)
+        if (check->old->run[i].usable)
+            time_s[n++] = check->old->run[i].time_s;
     perf_times_cover_(time_s, n, &first, &last);
     baseline->span_s = last - first;
     if (now_s < first)
@@ -23792,17 +23799,17 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     perf_baseline *baseline = check->baseline;
     size_t         i;
 
-    for (i = 0; i < check->now.entries && baseline->status == PERF_OK; i++) {
-        const perf_read_entry_ *like = &check->now.entry[i];
-        const size_t            at = perf_read_find_(&check->now, like);
-        if (like->kind && check->now.order[at] == like)         /* the first of its name          */
+    for (i = 0; i < check->now->entries && baseline->status == PERF_OK; i++) {
+        const perf_read_entry_ *like = &check->now->entry[i];
+        const size_t            at = perf_read_find_(check->now, like);
+        if (like->kind && check->now->order[at] == like)         /* the first of its name          */
             perf_baseline_one_(check, like);
     }
-    for (i = 0; i < check->old.entries && baseline->status == PERF_OK; i++) {
-        const perf_read_entry_ *like = check->old.order[i];
+    for (i = 0; i < check->old->entries && baseline->status == PERF_OK; i++) {
+        const perf_read_entry_ *like = check->old->order[i];
         perf_baseline_entry    *entry;
-        if (!perf_read_first_(&check->old, i) ||
-            perf_read_same_(&check->now, perf_read_find_(&check->now, like), like))
+        if (!perf_read_first_(check->old, i) ||
+            perf_read_same_(check->now, perf_read_find_(check->now, like), like))
             continue;
         entry = perf_baseline_new_(check, like);
         if (!entry)
@@ -23871,8 +23878,8 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
 
     if (!entry)
         return;
-    perf_figures_of_(check, &check->old, like, 1, &saved);
-    perf_figures_of_(check, &check->now, like, 0, &now);
+    perf_figures_of_(check, check->old, like, 1, &saved);
+    perf_figures_of_(check, check->now, like, 0, &now);
     if (!now.count) {
         entry->verdict.reason = "too few values for this rule";
         if (check->counter)
@@ -23889,8 +23896,8 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     judged.k = saved.count;
     judged.walk = perf_figures_walk_(check, &saved);
     judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
-                                   perf_entry_step_(&check->old, saved.last),
-                                   perf_entry_step_(&check->now, now.last));
+                                   perf_entry_step_(check->old, saved.last),
+                                   perf_entry_step_(check->now, now.last));
     judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
                     like->kind != PERF_BASELINE_AB;
     saved.value[saved.count] = entry->now;
@@ -24011,7 +24018,7 @@ PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_
 PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_entry_ *like,
                                         perf_baseline_entry *entry)
 {
-    if (perf_read_same_(&check->old, perf_read_find_(&check->old, like), like)) {
+    if (perf_read_same_(check->old, perf_read_find_(check->old, like), like)) {
         entry->verdict.reason = "saved by this run, another machine or another build only";
         if (check->counter && check->used)
             entry->verdict.reason = "the saved runs did not count it";
@@ -24043,10 +24050,10 @@ PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_
     if (found->count < 2 || found->rejected >= 0)
         return 0.0;
     for (i = 0; i < found->count; i++)
-        time_s[i] = check->old.run[found->run[i]].time_s;
+        time_s[i] = check->old->run[found->run[i]].time_s;
     perf_times_cover_(time_s, found->count, &first, &last);
     span = last - first;
-    age = check->now.run[0].time_s - last;
+    age = check->now->run[0].time_s - last;
     if (age < -span)                            /* before the first: a clock was set              */
         age = -span - age;
     return perf_walk_(age, span, found->count);
@@ -24113,36 +24120,45 @@ PERF_FN double perf_logs_spread_(const double *y, size_t n)
     return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
 }
 
+/* The interval of that half width, for logs. */
+PERF_FN perf_interval perf_around_(double estimate, double half)
+{
+    perf_interval x;
+
+    half += 1e-12;                                  /* rounding of the logs: ties stay ties       */
+    x.low = estimate - half;
+    x.estimate = estimate;
+    x.high = estimate + half;
+    return x;
+}
+
 /* *p: two-sided, of no change beyond the threshold; 1: no claim. */
 PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged, double *p)
 {
     const perf_compare_opts *opts = &check->opts;
     const size_t  k = judged->k;
     perf_verdict  verdict = perf_verdict_start_(opts);
-    perf_interval interval = {-PERF_INF_, 0.0, PERF_INF_};
     perf_spread_  spread = {0.0, 0.0, 0.0, 0.0};
-    double        gap;
+    double        gap, half = PERF_INF_;
 
     *p = 1.0;
-    interval.estimate = judged->y[k];
+    spread.change = judged->y[k];
     if (k > 1) {
         spread = perf_spread_alone_(judged->y, k, judged->walk);
         if (judged->beside && perf_spread_beside_(check, judged->y, judged->walk, &spread))
             check->baseline->beside++;
-        interval.low = interval.high = interval.estimate = spread.change;
-        interval = perf_widen_(interval, spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence,
-                                                                     spread.df));
+        half = spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence, spread.df);
     }
     verdict.pairs = 1;
     verdict.baseline_values = k;
     verdict.candidate_values = 1;
-    interval = perf_widen_(interval, judged->tick);
-    perf_verdict_finish_(&verdict, interval, PERF_CAST_(double, k), opts);
+    perf_verdict_finish_(&verdict, perf_around_(spread.change, half + judged->tick),
+                         PERF_CAST_(double, k), opts);
     if (verdict.decision == PERF_INCONCLUSIVE)
         verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
     if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
         return verdict;
-    gap = interval.estimate - perf_log_(verdict.threshold);
+    gap = spread.change - perf_log_(verdict.threshold);
     if (gap < 0.0)
         gap = -gap;
     gap -= judged->tick + 1e-12;
@@ -24228,7 +24244,7 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
     perf_verdict *verdict = &entry->verdict;
     const double  level = 1.0 - check->opts.confidence;
     perf_change_  change;
-    perf_interval interval;
+    double        half;
     int           run;
 
     if (check->opts.rule.kind != PERF_RULE_NO_REGRESSION || (verdict->warnings & PERF_WARN_OUTPUTS))
@@ -24237,9 +24253,9 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
     if (!(2.0 * change.p <= PERF_CHANGE_LEVEL_ * level))
         return;
     entry->creeps = change.at == 0;
-    entry->since = check->now.run[0].id;
-    entry->since_label = check->now.run[0].label;
-    entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old.runs) - 1) + 1;
+    entry->since = check->now->run[0].id;
+    entry->since_label = check->now->run[0].label;
+    entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old->runs) - 1) + 1;
     run = saved->rejected;
     if (change.at < judged->k)
         run = saved->run[change.at];
@@ -24247,10 +24263,9 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
         perf_baseline_began_(check, run, entry);
     if (verdict->decision == PERF_REJECT && entry->p < 2.0 * change.p)
         return;
-    interval.low = interval.high = interval.estimate = change.size;
-    interval = perf_widen_(interval, change.se * perf_t_quantile_(1.0 - 0.5 * level, change.df));
+    half = change.se * perf_t_quantile_(1.0 - 0.5 * level, change.df);
     entry->before *= perf_exp_(change.before);
-    perf_verdict_finish_(verdict, perf_widen_(interval, judged->tick),
+    perf_verdict_finish_(verdict, perf_around_(change.size, half + judged->tick),
                          PERF_CAST_(double, judged->k), &check->opts);
     entry->p = 2.0 * change.p;
 }
@@ -24262,7 +24277,7 @@ PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
     int    i;
 
     for (i = 0; i <= run; i++)
-        if (check->old.run[i].ours)
+        if (check->old->run[i].ours)
             number++;
     return number;
 }
@@ -24271,8 +24286,8 @@ PERF_COLD_FN_ size_t perf_baseline_number_(const perf_checking_ *check, int run)
 PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
                                         perf_baseline_entry *entry)
 {
-    entry->since = check->old.run[run].id;
-    entry->since_label = check->old.run[run].label;
+    entry->since = check->old->run[run].id;
+    entry->since_label = check->old->run[run].label;
     entry->since_number = perf_baseline_number_(check, run);
 }
 
@@ -24551,13 +24566,11 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
 /* The names of the entries stay with the result. */
 PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
 {
-    check->baseline->memory_[0] = check->old.in.decoded;
-    check->baseline->memory_[1] = check->now.in.decoded;
-    check->old.in.decoded = check->now.in.decoded = PERF_CAST_(char *, PERF_NULL_);
+    check->baseline->memory_[0] = check->old->in.decoded;
+    check->baseline->memory_[1] = check->now->in.decoded;
+    check->old->in.decoded = check->now->in.decoded = PERF_CAST_(char *, PERF_NULL_);
     PERF_FREE(check->pool);
     PERF_FREE(check->moved);
-    perf_read_free_(&check->old);
-    perf_read_free_(&check->now);
 }
 
 PERF_FN void perf_baseline_free(perf_baseline *b)
@@ -24593,7 +24606,7 @@ PERF_COLD_FN_ void perf_odd_runs_(perf_checking_ *check)
     for (i = 0; i < n; i++) {
         if (!(off[i] < 0.0 || off[i] > 0.0))
             continue;
-        check->old.run[index[i]].usable = 0;
+        check->old->run[index[i]].usable = 0;
         check->used--;
         perf_odd_note_(check, index[i], off[i], PERF_CAST_(const char *, PERF_NULL_));
     }
@@ -24603,7 +24616,7 @@ PERF_COLD_FN_ void perf_odd_runs_(perf_checking_ *check)
  * have no part in it.  Returns how many entries; index: of the runs, in order.                   */
 PERF_COLD_FN_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, int *index)
 {
-    const size_t  room = check->now.entries, used = check->used;
+    const size_t  room = check->now->entries, used = check->used;
     double       *all = PERF_CAST_(double *, PERF_MALLOC((used * room + 1) * sizeof *all));
     double        sorted[PERF_READ_RUNS_ + 2], middle;
     size_t        i, j, each = 0;
@@ -24612,10 +24625,10 @@ PERF_COLD_FN_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, 
     if (!all)
         return 0;
     for (i = 0; i < room; i++) {
-        const perf_read_entry_ *entry = check->now.order[i];
-        if (!perf_read_first_(&check->now, i) || entry->kind == PERF_BASELINE_AB)
+        const perf_read_entry_ *entry = check->now->order[i];
+        if (!perf_read_first_(check->now, i) || entry->kind == PERF_BASELINE_AB)
             continue;
-        perf_figures_of_(check, &check->old, entry, 1, &found);
+        perf_figures_of_(check, check->old, entry, 1, &found);
         if (found.count < used)
             continue;
         memcpy(sorted, found.value, used * sizeof *sorted);
@@ -24686,7 +24699,7 @@ PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, dou
 PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, const char *entry)
 {
     perf_baseline       *baseline = check->baseline;
-    const perf_read_    *old = &check->old;
+    const perf_read_    *old = check->old;
     perf_baseline_odd   *odd;
 
     if (!perf_more_(&baseline->odd, &check->odd_room, baseline->odds, sizeof *odd)) {
@@ -24733,7 +24746,7 @@ PERF_COLD_FN_ void perf_gather_(perf_checking_ *check)
 /* Memory for what entries share: moved, noises, sizes, and a row an entry of its own moves. */
 PERF_COLD_FN_ double *perf_gather_room_(perf_checking_ *check)
 {
-    const size_t rows = check->used + 1, room = check->now.entries;
+    const size_t rows = check->used + 1, room = check->now->entries;
     const size_t numbers = 2 * (rows + 1) * (room + 1);
 
     check->moved = PERF_CAST_(double *, PERF_MALLOC(numbers * sizeof *check->moved));
@@ -24749,16 +24762,16 @@ PERF_COLD_FN_ double *perf_gather_room_(perf_checking_ *check)
 /* Fills `moved` and own, by entry, from entries that are in every run; ratios are left out. */
 PERF_COLD_FN_ void perf_gather_moves_(perf_checking_ *check, double *own)
 {
-    const size_t  rows = check->used + 1, room = check->now.entries;
+    const size_t  rows = check->used + 1, room = check->now->entries;
     perf_figures_ saved, now;
     size_t        i, j;
 
     for (i = 0; i < room; i++) {
-        const perf_read_entry_ *entry = check->now.order[i];
-        if (!perf_read_first_(&check->now, i) || entry->kind == PERF_BASELINE_AB)
+        const perf_read_entry_ *entry = check->now->order[i];
+        if (!perf_read_first_(check->now, i) || entry->kind == PERF_BASELINE_AB)
             continue;
-        perf_figures_of_(check, &check->old, entry, 1, &saved);
-        perf_figures_of_(check, &check->now, entry, 0, &now);
+        perf_figures_of_(check, check->old, entry, 1, &saved);
+        perf_figures_of_(check, check->now, entry, 0, &now);
         if (saved.count < check->used || !now.count)
             continue;
         saved.value[check->used] = now.value[0];
@@ -24851,7 +24864,7 @@ PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const dou
     size_t       j;
 
     for (j = 0; j <= runs; j++) {               /* the median of the others                       */
-        const double *all = check->moved + j * check->now.entries;
+        const double *all = check->moved + j * check->now->entries;
         others[j] = 0.5 * (all[low + (y[j] <= all[low])] + all[high + (y[j] <= all[high])]);
         if (j < runs)
             middle += others[j] / n;
@@ -24927,6 +24940,9 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
     if (!file || !b)
         return PERF_EINVAL;
     out = perf_out_grows_();
+#if PERF_POSIX_FILES_
+    perf_screen_of_(&out, file);
+#endif
     perf_put_baseline_(&out, b);
     if (out.failed)
         status = PERF_ENOMEM;
@@ -24953,12 +24969,24 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
     for (i = 0; i < b->entries; i++)
         perf_put_baseline_row_(out, &b->entry[i]);
     perf_put_baseline_undecided_(out, b);
-    perf_putf_(out, "%s: %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
-                    "missing)\n",
-               perf_decision_text(b->decision), PERF_CAST_(double, b->entries),
+    perf_put_decision_in_color_(out, b->decision);
+    perf_putf_(out, ": %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
+                    "missing)\n", PERF_CAST_(double, b->entries),
                b->entries == 1 ? "entry" : "entries", PERF_CAST_(double, b->accepted),
                PERF_CAST_(double, b->rejected), PERF_CAST_(double, open),
                PERF_CAST_(double, b->fresh), PERF_CAST_(double, b->missing));
+}
+
+/* "ACCEPT", on a screen in the colour of the decision. */
+PERF_COLD_FN_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision decision)
+{
+    const char *color = "";
+
+    if ((out->style & PERF_COLOR_) && decision == PERF_ACCEPT)
+        color = "\033[32m";
+    else if ((out->style & PERF_COLOR_) && decision == PERF_REJECT)
+        color = "\033[31m";
+    perf_putf_(out, "%s%s%s", color, perf_decision_text(decision), *color ? "\033[0m" : "");
 }
 
 PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b)
@@ -25043,7 +25071,8 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_en
     perf_putf_(out, "%6.0f", PERF_CAST_(double, entry->runs));
     if (!perf_is_nan_(verdict->ratio.estimate))
         perf_put_interval_(&change, verdict, 0, 1);
-    perf_putf_(out, "%30s  %s", text, perf_decision_text(entry->decision));
+    perf_putf_(out, "%30s  ", text);
+    perf_put_decision_in_color_(out, entry->decision);
     if (entry->decision != verdict->decision)
         perf_putf_(out, " (alone %s)", perf_decision_text(verdict->decision));
     else if (entry->decision == PERF_INCONCLUSIVE && verdict->reason)
@@ -27300,50 +27329,6 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
     return 0;
 }
 
-/* Writes the table of --compare with its verdicts, words behind two blanks, in colours. */
-PERF_COLD_FN_ void perf_main_colored_(const perf_main_ *m, const char *text)
-{
-    const char *at;
-    int         blanks = 2;                     /* before this letter; 2 where a line begins      */
-
-    for (at = text; *at; at++) {
-        const char *color = PERF_NULL_;
-        if (blanks > 1 && !strncmp(at, "ACCEPT", 6))
-            color = "\033[32m";
-        else if (blanks > 1 && !strncmp(at, "REJECT", 6))
-            color = "\033[31m";
-        if (color) {
-            (void)fprintf(m->out, "%s%.6s\033[0m", color, at);
-            at += 5;
-        } else {
-            (void)fputc(*at, m->out);
-        }
-        if (*at == '\n')
-            blanks = 2;
-        else if (*at == ' ')
-            blanks++;
-        else
-            blanks = 0;
-    }
-}
-
-/* The table of --compare.  On a screen with colours verdicts are green and red. */
-PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
-{
-    perf_out_ text = perf_out_grows_();
-    perf_out_ screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
-
-    perf_put_baseline_(&text, b);
-#if PERF_POSIX_FILES_
-    perf_screen_of_(&screen, m->out);
-#endif
-    if (!text.failed && (screen.style & PERF_COLOR_))
-        perf_main_colored_(m, text.p);
-    else if (!text.failed)
-        (void)fputs(text.p, m->out);
-    PERF_FREE(text.p);
-}
-
 /* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
 {
@@ -27637,7 +27622,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
         (void)perf_baseline_to(stderr, &b);
     } else {
         (void)fputs("\n", m->out);
-        perf_main_verdicts_(m, &b);
+        (void)perf_baseline_to(m->out, &b);
         result = perf_main_judged_(m, &b);
         perf_main_mark_(m, &b);
     }

@@ -616,16 +616,27 @@ INSIDE_UNUSED static void baseline_of_text(perf_baseline *b, const char *text, s
 {
     const perf_baseline_opts none = PERF_ZERO;
     perf_checking_           check = PERF_ZERO;
+    perf_read_               old, now = PERF_ZERO;
+    perf_status              status;
+    size_t                   length;
+    char                    *own;
 
     if (!opts)
         opts = &none;
     check.baseline = b;
+    check.asked = opts;
     if (!perf_checking_rule_(&check, &opts->accept)) {
         perf_baseline_fail_(b, PERF_EINVAL, 0);
         return;
     }
-    perf_read_results_(&check.old, text, size, check.counter);
-    perf_checking_run_(&check, opts);
+    perf_read_results_(&old, text, size, check.counter);
+    if (old.in.status == PERF_OK) {
+        own = perf_saving_make_(NULL, &opts->now, NULL, &length, &status);
+        perf_read_own_(&now, own, length, status, check.counter);
+    }
+    perf_checking_run_(&old, &now, &check);
+    perf_read_free_(&old);
+    perf_read_free_(&now);
 }
 
 /* The table of a baseline, to be freed, and its length; NULL: no memory. */
