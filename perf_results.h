@@ -548,7 +548,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     for (i = 0; i < check->now->entries && baseline->status == PERF_OK; i++) {
         const perf_read_entry_ *like = &check->now->entry[i];
         const size_t            at = perf_read_find_(check->now, like);
-        if (like->kind && check->now->order[at] == like)         /* the first of its name          */
+        if (like->kind && check->now->order[at] == like)        /* the first of its name          */
             perf_baseline_one_(check, like);
     }
     for (i = 0; i < check->old->entries && baseline->status == PERF_OK; i++) {

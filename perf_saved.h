@@ -91,8 +91,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *                          of a pair that is not whole
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_beside_  go() gets a file and, if it is one, what this process would save,
- *                          to be read until it returns; it may keep `in.decoded`, with NULL there
+ *   perf_read_, perf_read_beside_  go() gets a file and, if it is one, what this process would
+ *                          save, until it returns; it may keep `in.decoded`, with NULL there
  *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
