@@ -116,7 +116,8 @@ typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
 
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
  * defaults.  Never fails visibly: without a device, a current context or memory the loop runs zero
- * times and perf_gpu_bench_end says why. */
+ * times and perf_gpu_bench_end says why.  HIP before 7.0: an unread error of the program's ends the
+ * loop with PERF_EGPU; while it is unread, perf_gpu_bench_end leaves all with the device. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream stream,
                                              const perf_gpu_bench_opts *opts);
 
@@ -1369,12 +1370,14 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
     perf_gpu_loop_   *s = l->state;
     perf_gpu_entered_ in;
     uint64_t          next = 0;
+    int               code;
 
     l->left = 0;
     if (!s || s->state->phase == PERF_LOOP_DONE_)
         return 0;
-    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    code = perf_gpu_enter_(s->t, s->ctx, &in);
     s->waited = in.waited;
+    (void)perf_gpu_try_(s, code);
     if (s->state->status == PERF_OK && !(s->host && s->host->status != PERF_OK))
         next = perf_gpu_go_on_(s);
     if (!next)
@@ -1439,7 +1442,11 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 
     s->state->phase = PERF_LOOP_DONE_;
     s->t = perf_gpu_table();
-    if (s->t)
+    if (s->t && s->t->error_waits)
+        s->waited = s->t->error_waits();
+    if (s->waited)
+        s->r.code = PERF_GPU_UNREAD;            /* any call would lose it */
+    else if (s->t)
         s->r.code = s->t->ctx_get(&s->ctx);
     if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
         s->state->status = PERF_ENOGPU;         /* none current, or the driver was not started */
@@ -1521,18 +1528,23 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 /* ---- end ---- */
 
 /* Gives back what it can.  What fails is left where it is; so is, while somebody else's kernel
- * runs, what only a call frees that may wait for the whole context.                              */
+ * runs, what only a call frees that may wait for the whole context.  While the program has an error
+ * that any call would lose, all is left.                                                         */
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
     perf_gpu_entered_       in;
     void                   *graph = PERF_NULL_;
-    int                     i, quiet = 1;
+    int                     i, code, quiet = 1;
 
     PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
     if (!t || !s->ctx || s->down)
         return;
-    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    code = perf_gpu_enter_(s->t, s->ctx, &in);
+    if (code == PERF_GPU_UNREAD && s->opened != 2)      /* but a capture must not stay open */
+        return;
+    s->waited = in.waited;
+    (void)perf_gpu_try_(s, code);
     if (s->profiling && !s->down)
         perf_gpu_profiler_(s, 0);
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)

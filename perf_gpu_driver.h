@@ -484,14 +484,18 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 
 /* ---- errors and shut-down ---- */
 
-/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`; NULL: the driver has shut
- * down. */
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`, which is not asked while
+ * the program has an unread error; NULL: the driver has shut down. */
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
 
     if (!b)
         text = "the driver has shut down";
+    if (code == PERF_GPU_UNREAD)
+        text = "the program has an unread error";
+    if (text || (b->error_waits && b->error_waits()))
+        b = PERF_NULL_;
     if (b && b->error_name && b->error_name(code, &name))
         name = PERF_NULL_;
     if (b && b->error_text && b->error_text(code, &text))
@@ -504,7 +508,7 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
 }
 
 /* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
- * NULL (at the exit) it is no error. */
+ * NULL (at the exit) it is no error.  PERF_GPU_UNREAD is none of ours, and not kept. */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
@@ -519,7 +523,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
             d->on_down(d->state, PERF_NULL_);   /* no event is used any more */
         b = PERF_NULL_;
     }
-    if (!call)
+    if (!call || code == PERF_GPU_UNREAD)
         return;
     PERF_SET_(&d->fresh, 1u);
     perf_fail_(r, PERF_EGPU);
@@ -597,12 +601,18 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
 
 /* Makes `ctx` current until perf_gpu_leave_, which clears our errors; NULL: the current one stays.
  * Captures of other threads are safe meanwhile.  Returns 0, or the driver's code: then
- * perf_gpu_leave_ must not follow. */
+ * perf_gpu_leave_ must not follow.  PERF_GPU_UNREAD: any call would lose the program's error. */
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
 {
     int code = 0, failed = 1;
 
     memset(e, 0, sizeof *e);
+    if (b->error_waits)
+        e->waited = b->error_waits();
+    if (e->waited == PERF_GPU_SHUT_DOWN)
+        return e->waited;
+    if (e->waited)
+        return PERF_GPU_UNREAD;
     if (b->error_peek)
         e->waited = b->error_peek();
     if (ctx)

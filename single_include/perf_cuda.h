@@ -32383,14 +32383,18 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 
 /* ---- errors and shut-down ---- */
 
-/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`; NULL: the driver has shut
- * down. */
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`, which is not asked while
+ * the program has an unread error; NULL: the driver has shut down. */
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
 
     if (!b)
         text = "the driver has shut down";
+    if (code == PERF_GPU_UNREAD)
+        text = "the program has an unread error";
+    if (text || (b->error_waits && b->error_waits()))
+        b = PERF_NULL_;
     if (b && b->error_name && b->error_name(code, &name))
         name = PERF_NULL_;
     if (b && b->error_text && b->error_text(code, &text))
@@ -32403,7 +32407,7 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
 }
 
 /* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
- * NULL (at the exit) it is no error. */
+ * NULL (at the exit) it is no error.  PERF_GPU_UNREAD is none of ours, and not kept. */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
@@ -32418,7 +32422,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
             d->on_down(d->state, PERF_NULL_);   /* no event is used any more */
         b = PERF_NULL_;
     }
-    if (!call)
+    if (!call || code == PERF_GPU_UNREAD)
         return;
     PERF_SET_(&d->fresh, 1u);
     perf_fail_(r, PERF_EGPU);
@@ -32496,12 +32500,18 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
 
 /* Makes `ctx` current until perf_gpu_leave_, which clears our errors; NULL: the current one stays.
  * Captures of other threads are safe meanwhile.  Returns 0, or the driver's code: then
- * perf_gpu_leave_ must not follow. */
+ * perf_gpu_leave_ must not follow.  PERF_GPU_UNREAD: any call would lose the program's error. */
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
 {
     int code = 0, failed = 1;
 
     memset(e, 0, sizeof *e);
+    if (b->error_waits)
+        e->waited = b->error_waits();
+    if (e->waited == PERF_GPU_SHUT_DOWN)
+        return e->waited;
+    if (e->waited)
+        return PERF_GPU_UNREAD;
     if (b->error_peek)
         e->waited = b->error_peek();
     if (ctx)
@@ -35850,7 +35860,8 @@ typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
 
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
  * defaults.  Never fails visibly: without a device, a current context or memory the loop runs zero
- * times and perf_gpu_bench_end says why. */
+ * times and perf_gpu_bench_end says why.  HIP before 7.0: an unread error of the program's ends the
+ * loop with PERF_EGPU; while it is unread, perf_gpu_bench_end leaves all with the device. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream stream,
                                              const perf_gpu_bench_opts *opts);
 
@@ -37103,12 +37114,14 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
     perf_gpu_loop_   *s = l->state;
     perf_gpu_entered_ in;
     uint64_t          next = 0;
+    int               code;
 
     l->left = 0;
     if (!s || s->state->phase == PERF_LOOP_DONE_)
         return 0;
-    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    code = perf_gpu_enter_(s->t, s->ctx, &in);
     s->waited = in.waited;
+    (void)perf_gpu_try_(s, code);
     if (s->state->status == PERF_OK && !(s->host && s->host->status != PERF_OK))
         next = perf_gpu_go_on_(s);
     if (!next)
@@ -37173,7 +37186,11 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 
     s->state->phase = PERF_LOOP_DONE_;
     s->t = perf_gpu_table();
-    if (s->t)
+    if (s->t && s->t->error_waits)
+        s->waited = s->t->error_waits();
+    if (s->waited)
+        s->r.code = PERF_GPU_UNREAD;            /* any call would lose it */
+    else if (s->t)
         s->r.code = s->t->ctx_get(&s->ctx);
     if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
         s->state->status = PERF_ENOGPU;         /* none current, or the driver was not started */
@@ -37255,18 +37272,23 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 /* ---- end ---- */
 
 /* Gives back what it can.  What fails is left where it is; so is, while somebody else's kernel
- * runs, what only a call frees that may wait for the whole context.                              */
+ * runs, what only a call frees that may wait for the whole context.  While the program has an error
+ * that any call would lose, all is left.                                                         */
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
     perf_gpu_entered_       in;
     void                   *graph = PERF_NULL_;
-    int                     i, quiet = 1;
+    int                     i, code, quiet = 1;
 
     PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
     if (!t || !s->ctx || s->down)
         return;
-    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    code = perf_gpu_enter_(s->t, s->ctx, &in);
+    if (code == PERF_GPU_UNREAD && s->opened != 2)      /* but a capture must not stay open */
+        return;
+    s->waited = in.waited;
+    (void)perf_gpu_try_(s, code);
     if (s->profiling && !s->down)
         perf_gpu_profiler_(s, 0);
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)

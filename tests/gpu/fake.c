@@ -442,6 +442,47 @@ static void hip_bench(void)
     CHECK(code == 0 && r.time.count > 0, "after the end the program reads %d: %s", code, r.text);
 }
 
+/* A program's own unread error before a loop, and one in its body.  Before HIP 7.0 any call of the loop's would lose it:
+ * the loop ends there, and says why. */
+static void hip_unread(int newer)
+{
+    perf_gpu_bench_opts o = PERF_ZERO;
+    perf_gpu_bench      b;
+    perf_gpu_result     r;
+    void               *stream;
+    int                 in_body, bodies, code;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    stream = fake_stream(0);
+    step(stream);
+    o.samples = 5;
+    for (in_body = 0; in_body < 2; in_body++) {
+        bodies = 0;
+        (void)last_error();
+        if (!in_body)
+            (void)fake_launch_fails(98);
+        b = perf_gpu_bench_begin("unread", stream, &o);
+        while (perf_gpu_bench_next(&b)) {
+            (void)fake_work(stream, 20000);
+            if (in_body && ++bodies == 3)
+                (void)fake_launch_fails(98);
+        }
+        r = perf_gpu_bench_end(&b);
+        code = last_error();
+        CHECK(code == 98, "in_body %d: the program reads %d: %s", in_body, code, r.text);
+        CHECK(r.status == (newer ? PERF_OK : PERF_EGPU), "in_body %d: %s: %s", in_body, perf_status_text(r.status), r.text);
+        CHECK(newer || strstr(r.text, "unread error"), "in_body %d: %s", in_body, r.text);
+        CHECK(!*perf_gpu_error_text(), "in_body %d: %s", in_body, perf_gpu_error_text());
+    }
+    b = perf_gpu_bench_begin("read", stream, &o);
+    while (perf_gpu_bench_next(&b))
+        (void)fake_work(stream, 20000);
+    r = perf_gpu_bench_end(&b);
+    CHECK(r.status == PERF_OK && r.time.count > 0, "once it is read: %s", r.text);
+}
+
 /* AMD's library, asked for with -DPERF_HIP=1. */
 static void hip(void)
 {
@@ -528,6 +569,8 @@ int main(int argc, char **argv)
         hip_short();
     if (!strcmp(mode, "hip-bench"))
         hip_bench();
+    if (!strcmp(mode, "hip-unread"))
+        hip_unread(!strcmp(what, "newer"));
     if (!strcmp(mode, "hip-other"))
         hip_other(what);
     if (!strcmp(mode, "hip-meters") && open_library("libamdhip64.so.6"))

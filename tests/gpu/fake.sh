@@ -159,6 +159,7 @@ for release in 50700000 60200000 60300000 60400000 70000000 70200000; do
     [ $release -lt 70000000 ] || age=newer
     meters fake_hip hip-errors "$age" "$work/hip"
     meters fake_hip hip-refused "$age" "$work/hip"
+    meters fake_hip hip-unread "$age" "$work/hip"
     what=
     for mode in hip-capture hip-bench; do
         run fake_hip $mode "$work/hip"
