@@ -93,7 +93,8 @@ typedef struct perf_kernel_buffer {
 typedef struct perf_kernel_ring {       /* what one warp leaves.  Private                         */
     PERF_U64_ opened, opened_wall;      /* cycles of its SM, and the clock of the whole device */
     PERF_U64_ closed, closed_wall;      /* state 2 only */
-    PERF_U64_ used;                     /* closed: bytes of records, dropped ones too, mod. 2^32  */
+    PERF_U64_ used;                     /* closed: bytes of records, dropped ones too, mod. 2^32; */
+                                        /* opened: low half of the address of the first           */
     PERF_U32_ block_x, block_yz;        /* y: low 16 bits */
     PERF_U32_ warp, sm;                 /* warp of its block; sm: see perf_kernel_event */
     PERF_U32_ state;                    /* 1 opened, 2 closed */
@@ -335,8 +336,8 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
 #endif
 
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * even when nothing is stored, so that it counts what is dropped.  `on` is never set again; AMD
- * does without it, as there one instruction adds and stops at the end of its 4 GB.  No ring
+ * even when nothing is stored, so that it counts what is dropped.  `on` is never set again.  AMD
+ * needs no `on`: there one instruction adds, and stops at the end of the 4 GB.  No ring
  * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
  * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, PERF_U32_ a, PERF_U32_ b, PERF_U32_ c,
@@ -739,7 +740,8 @@ PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *k, perf_kernel_warp_ 
     k->info.dropped += used - w->records;
 }
 
-/* Until when a warp surely ran, by its records; those that cannot be are counted. */
+/* Sets w->last, the latest moment at which the warp is known to have run, and counts malformed
+ * records. */
 PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *k, perf_kernel_warp_ *w)
 {
     perf_kernel_event e = PERF_ZERO;
@@ -802,7 +804,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
 
 #define PERF_KERNEL_NONE_ (-1e30)       /* ticks: no bound.  Sums of some are below -1e29, too    */
 
-/* bound[a][b]: by how many ticks the clock of b must at least be put ahead, more than that of a.
+/* bound[a][b]: the least by which the clock of b is put ahead of that of a, in ticks.
  * Ring i was taken before ring j > i, so i asked before j had its own: each pair gives a bound.  */
 PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
