@@ -89,7 +89,7 @@ typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
     uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
-    const char *by;                     /* whose records, or why none: "CUPTI"                    */
+    const char *by;                     /* the source that runs, or was tried last: "CUPTI"       */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
@@ -145,7 +145,7 @@ typedef struct perf_activity_from_ {
     const char *by;                     /* its name in reports                                    */
     const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
     uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
-    uint32_t    slot;                   /* of its functions                                       */
+    uint32_t    slot;                   /* of its functions in perf_activity_.calls               */
     size_t      calls;                  /* bytes of the struct for its functions                  */
     /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
     perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
@@ -185,8 +185,6 @@ PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_
 PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w);
 PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
                                                               const perf_activity_work_ *w);
-PERF_COLD_DECL_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
-                                          uint64_t at, uint64_t ticks);
 PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w);
 PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *d,
                                              const perf_activity_work_ *w);
@@ -358,8 +356,8 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 
 /* ---- launches ---- */
 
-/* The calling thread launches something whose record will have that id.  returned 0: it begins, and
- * scope and time are noted; 1: how long that call took. */
+/* The calling thread launches something whose record will have that id.  returned 0: the call
+ * begins, scope and time are noted; 1: it is over, and its length is. */
 PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *g, uint32_t correlation, int returned)
 {
     perf_activity_launched_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
@@ -507,7 +505,7 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *tex
     return n->id;
 }
 
-/* 0: its times are missing, or no times: longer than 30 years. */
+/* 0: a time is missing, or its length or its distance from the newest launch is over 30 years. */
 PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
 {
     const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
@@ -516,7 +514,8 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activ
            w->start - now + most < 2 * most;
 }
 
-/* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
+/* Fills in where a record was launched, how long it waited, and `at`: when it began, in the host's
+ * ticks, by the newest pair of both clocks. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
@@ -541,20 +540,27 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *
             PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
 }
 
-/* Into the report's row of its name, and the trace.  0: there is no room. */
+/* Into the report's row of its name, and the trace, where works of one stream that overlap stand
+ * one behind the other.  0: there is no room. */
 PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
     perf_activity_track_ *track = perf_activity_track_of_(g, w);
     perf_cell_           *c = PERF_NULL_;
-    const double          ticks = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
+    const double          length = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
+    const uint64_t        ticks = PERF_CAST_(uint64_t, length);
+    uint64_t              from = w->at, until = w->at + ticks;
 
     if (track)
         c = perf_track_cell_(track->recorder, w->name);
     if (!c)
         return 0;
-    perf_track_add_(track->recorder, c, PERF_CAST_(uint64_t, ticks));
-    perf_activity_event_(track, c, w->at, PERF_CAST_(uint64_t, ticks));
+    if (from < track->until)
+        from = track->until;
+    if (until < from)
+        until = from;
+    track->until = until;
+    perf_track_add_(track->recorder, c, ticks, from, until, 1);
     return 1;
 }
 
@@ -581,20 +587,6 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
     track->stream = w->stream;
     g->tracks++;
     return track;
-}
-
-/* An event of the trace; works of one stream that overlap are shown one behind the other. */
-PERF_COLD_FN_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
-                                        uint64_t at, uint64_t ticks)
-{
-    uint64_t end = at + ticks;
-
-    if (at < track->until)
-        at = track->until;
-    if (end < at)
-        end = at;
-    track->until = end;
-    perf_track_event_(track->recorder, c, at, end - at, 1);
 }
 
 /* Adds a record to its device; those beyond the 16th device are in the rows only. */
@@ -775,7 +767,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     perf_unlock_(&g->lock);
 }
 
-/* Of all devices and rows, ns. */
+/* The time of all rows, ns. */
 PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
 {
     double   sum = 0;

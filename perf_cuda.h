@@ -1633,13 +1633,14 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
         batch[k] = s;                                                                             \
     }
 
-/* The same for those that overlap, as nested ones do: in the trace by their ends, with depths. */
+/* The same for those that overlap, as nested ones do: in tracks by their ends, with depths. */
 PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
     perf_gpu_done_ **batch = ring->batch, *s, *open[32];
     perf_gpu_aim_   *a;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
+    uint64_t         ticks;
     uint32_t         i, k, n = 0, opened = 0;
 
     for (s = first; s; s = s->next)
@@ -1663,14 +1664,15 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
         s = batch[i];
         if (!s->depth)
             continue;
+        ticks = perf_gpu_ticks_(s->ns / tick);
         a = perf_gpu_aim_of_(g, ring->line, s, aims);
         if (a)
-            perf_track_event_(a->t, a->c, s->at, perf_gpu_ticks_(s->ns / tick), s->depth);
+            perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, s->depth);
     }
 }
 
 /* Places and adds results of one ring, ordered by begin.  events: none of them overlap on the host,
- * so they go into the trace as they come. */
+ * so they go into their tracks as they come. */
 PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *first,
                                      perf_gpu_aim_ *aims, int events)
 {
@@ -1990,13 +1992,12 @@ PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
     return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
 }
 
-/* Adds a placed scope to the report's sums.  depth: in the trace, too, if it is not 0. */
+/* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
 PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, uint64_t ticks,
                                    uint64_t lag, uint64_t depth)
 {
     perf_gpu_row_ *row = a->row;
 
-    perf_track_add_(a->t, a->c, ticks);
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
@@ -2005,7 +2006,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, ui
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (depth)
-        perf_track_event_(a->t, a->c, s->at, ticks, depth);
+        perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, depth);
 }
 
 /* ---- what failed, and contexts that are no more ---- */

@@ -43,7 +43,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
  *   perf_recorder_get_  the caller's, NULL: none now
- *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
+ *   perf_track_make_, perf_track_cell_, perf_track_add_  what devices tell
  *   perf_ask_  asks all threads (lock held)
  *   perf_site_id_  made on first sight, 0: no room
  *   perf_ring_dropped_  events that are gone
@@ -2362,10 +2362,13 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
     return perf_cell_get_(t, id);
 }
 
-/* Counts a duration.  Without memory for its bucket it is in the sums, and in no percentile. */
-PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks)
+/* Counts a duration, and puts start .. end into the trace, if there is one; depth 1: outermost.
+ * Without memory for its bucket it is in the sums, and in no percentile.                         */
+PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks,
+                                     uint64_t start, uint64_t end, uint64_t depth)
 {
-    uint64_t in = ticks;
+    const uint64_t shown = end - start;
+    uint64_t       in = ticks;
 
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, ticks);
@@ -2375,16 +2378,10 @@ PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t 
         perf_cell_count_(t, c, in);
     else
         perf_fail_(t->home, PERF_ENOMEM);
-}
-
-/* Its event, if there is a trace; depth 1: outermost. */
-PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                       uint64_t ticks, uint64_t depth)
-{
-    if (PERF_LIKELY_(ticks < PERF_EVENT_MORE_))
-        perf_event_hot_(t, start, ticks | PERF_TAG_NAME_(c->tag) | depth << 56);
+    if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
+        perf_event_hot_(t, start, shown | PERF_TAG_NAME_(c->tag) | depth << 56);
     else
-        perf_event_scope_(t, c, start, ticks, PERF_CAST_(uint32_t, depth));
+        perf_event_scope_(t, c, start, shown, PERF_CAST_(uint32_t, depth));
 }
 
 #if PERF_DISABLE

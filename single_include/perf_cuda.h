@@ -10128,7 +10128,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_registry_get_, perf_registry_read_  NULL: no memory; the second brings the core;
  *       perf_core_get_  its functions
  *   perf_recorder_get_  the caller's, NULL: none now
- *   perf_track_make_, perf_track_cell_, perf_track_add_, perf_track_event_  what devices tell
+ *   perf_track_make_, perf_track_cell_, perf_track_add_  what devices tell
  *   perf_ask_  asks all threads (lock held)
  *   perf_site_id_  made on first sight, 0: no room
  *   perf_ring_dropped_  events that are gone
@@ -12447,10 +12447,13 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
     return perf_cell_get_(t, id);
 }
 
-/* Counts a duration.  Without memory for its bucket it is in the sums, and in no percentile. */
-PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks)
+/* Counts a duration, and puts start .. end into the trace, if there is one; depth 1: outermost.
+ * Without memory for its bucket it is in the sums, and in no percentile.                         */
+PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks,
+                                     uint64_t start, uint64_t end, uint64_t depth)
 {
-    uint64_t in = ticks;
+    const uint64_t shown = end - start;
+    uint64_t       in = ticks;
 
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, ticks);
@@ -12460,16 +12463,10 @@ PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t 
         perf_cell_count_(t, c, in);
     else
         perf_fail_(t->home, PERF_ENOMEM);
-}
-
-/* Its event, if there is a trace; depth 1: outermost. */
-PERF_INLINE_FN_ void perf_track_event_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                       uint64_t ticks, uint64_t depth)
-{
-    if (PERF_LIKELY_(ticks < PERF_EVENT_MORE_))
-        perf_event_hot_(t, start, ticks | PERF_TAG_NAME_(c->tag) | depth << 56);
+    if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
+        perf_event_hot_(t, start, shown | PERF_TAG_NAME_(c->tag) | depth << 56);
     else
-        perf_event_scope_(t, c, start, ticks, PERF_CAST_(uint32_t, depth));
+        perf_event_scope_(t, c, start, shown, PERF_CAST_(uint32_t, depth));
 }
 
 #if PERF_DISABLE
@@ -34742,13 +34739,14 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
         batch[k] = s;                                                                             \
     }
 
-/* The same for those that overlap, as nested ones do: in the trace by their ends, with depths. */
+/* The same for those that overlap, as nested ones do: in tracks by their ends, with depths. */
 PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
     perf_gpu_done_ **batch = ring->batch, *s, *open[32];
     perf_gpu_aim_   *a;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
+    uint64_t         ticks;
     uint32_t         i, k, n = 0, opened = 0;
 
     for (s = first; s; s = s->next)
@@ -34772,14 +34770,15 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
         s = batch[i];
         if (!s->depth)
             continue;
+        ticks = perf_gpu_ticks_(s->ns / tick);
         a = perf_gpu_aim_of_(g, ring->line, s, aims);
         if (a)
-            perf_track_event_(a->t, a->c, s->at, perf_gpu_ticks_(s->ns / tick), s->depth);
+            perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, s->depth);
     }
 }
 
 /* Places and adds results of one ring, ordered by begin.  events: none of them overlap on the host,
- * so they go into the trace as they come. */
+ * so they go into their tracks as they come. */
 PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *first,
                                      perf_gpu_aim_ *aims, int events)
 {
@@ -35099,13 +35098,12 @@ PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
     return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
 }
 
-/* Adds a placed scope to the report's sums.  depth: in the trace, too, if it is not 0. */
+/* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
 PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, uint64_t ticks,
                                    uint64_t lag, uint64_t depth)
 {
     perf_gpu_row_ *row = a->row;
 
-    perf_track_add_(a->t, a->c, ticks);
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
@@ -35114,7 +35112,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, ui
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (depth)
-        perf_track_event_(a->t, a->c, s->at, ticks, depth);
+        perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, depth);
 }
 
 /* ---- what failed, and contexts that are no more ---- */
@@ -37761,7 +37759,8 @@ typedef struct perf_kernel_buffer {
 typedef struct perf_kernel_ring {       /* what one warp leaves.  Private                         */
     PERF_U64_ opened, opened_wall;      /* cycles of its SM, and the clock of the whole device */
     PERF_U64_ closed, closed_wall;      /* state 2 only */
-    PERF_U64_ used;                     /* closed: bytes of records, dropped ones too, mod. 2^32  */
+    PERF_U64_ used;                     /* closed: bytes of records, dropped ones too, mod. 2^32; */
+                                        /* opened: low half of the address of the first           */
     PERF_U32_ block_x, block_yz;        /* y: low 16 bits */
     PERF_U32_ warp, sm;                 /* warp of its block; sm: see perf_kernel_event */
     PERF_U32_ state;                    /* 1 opened, 2 closed */
@@ -38003,8 +38002,8 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
 #endif
 
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * even when nothing is stored, so that it counts what is dropped.  `on` is never set again; AMD
- * does without it, as there one instruction adds and stops at the end of its 4 GB.  No ring
+ * even when nothing is stored, so that it counts what is dropped.  `on` is never set again.  AMD
+ * needs no `on`: there one instruction adds, and stops at the end of the 4 GB.  No ring
  * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
  * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, PERF_U32_ a, PERF_U32_ b, PERF_U32_ c,
@@ -38407,7 +38406,8 @@ PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *k, perf_kernel_warp_ 
     k->info.dropped += used - w->records;
 }
 
-/* Until when a warp surely ran, by its records; those that cannot be are counted. */
+/* Sets w->last, the latest moment at which the warp is known to have run, and counts malformed
+ * records. */
 PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *k, perf_kernel_warp_ *w)
 {
     perf_kernel_event e = PERF_ZERO;
@@ -38470,7 +38470,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
 
 #define PERF_KERNEL_NONE_ (-1e30)       /* ticks: no bound.  Sums of some are below -1e29, too    */
 
-/* bound[a][b]: by how many ticks the clock of b must at least be put ahead, more than that of a.
+/* bound[a][b]: the least by which the clock of b is put ahead of that of a, in ticks.
  * Ring i was taken before ring j > i, so i asked before j had its own: each pair gives a bound.  */
 PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
@@ -38894,7 +38894,7 @@ typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
     uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
-    const char *by;                     /* whose records, or why none: "CUPTI"                    */
+    const char *by;                     /* the source that runs, or was tried last: "CUPTI"       */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
@@ -38950,7 +38950,7 @@ typedef struct perf_activity_from_ {
     const char *by;                     /* its name in reports                                    */
     const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
     uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
-    uint32_t    slot;                   /* of its functions                                       */
+    uint32_t    slot;                   /* of its functions in perf_activity_.calls               */
     size_t      calls;                  /* bytes of the struct for its functions                  */
     /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
     perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
@@ -38990,8 +38990,6 @@ PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_
 PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w);
 PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
                                                               const perf_activity_work_ *w);
-PERF_COLD_DECL_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
-                                          uint64_t at, uint64_t ticks);
 PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w);
 PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *d,
                                              const perf_activity_work_ *w);
@@ -39163,8 +39161,8 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 
 /* ---- launches ---- */
 
-/* The calling thread launches something whose record will have that id.  returned 0: it begins, and
- * scope and time are noted; 1: how long that call took. */
+/* The calling thread launches something whose record will have that id.  returned 0: the call
+ * begins, scope and time are noted; 1: it is over, and its length is. */
 PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *g, uint32_t correlation, int returned)
 {
     perf_activity_launched_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
@@ -39312,7 +39310,7 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *tex
     return n->id;
 }
 
-/* 0: its times are missing, or no times: longer than 30 years. */
+/* 0: a time is missing, or its length or its distance from the newest launch is over 30 years. */
 PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
 {
     const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
@@ -39321,7 +39319,8 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activ
            w->start - now + most < 2 * most;
 }
 
-/* Where and when a record was launched; at: the host's ticks at its start, from the newest pair. */
+/* Fills in where a record was launched, how long it waited, and `at`: when it began, in the host's
+ * ticks, by the newest pair of both clocks. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
 {
     perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
@@ -39346,20 +39345,27 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *
             PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
 }
 
-/* Into the report's row of its name, and the trace.  0: there is no room. */
+/* Into the report's row of its name, and the trace, where works of one stream that overlap stand
+ * one behind the other.  0: there is no room. */
 PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
     perf_activity_track_ *track = perf_activity_track_of_(g, w);
     perf_cell_           *c = PERF_NULL_;
-    const double          ticks = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
+    const double          length = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
+    const uint64_t        ticks = PERF_CAST_(uint64_t, length);
+    uint64_t              from = w->at, until = w->at + ticks;
 
     if (track)
         c = perf_track_cell_(track->recorder, w->name);
     if (!c)
         return 0;
-    perf_track_add_(track->recorder, c, PERF_CAST_(uint64_t, ticks));
-    perf_activity_event_(track, c, w->at, PERF_CAST_(uint64_t, ticks));
+    if (from < track->until)
+        from = track->until;
+    if (until < from)
+        until = from;
+    track->until = until;
+    perf_track_add_(track->recorder, c, ticks, from, until, 1);
     return 1;
 }
 
@@ -39386,20 +39392,6 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
     track->stream = w->stream;
     g->tracks++;
     return track;
-}
-
-/* An event of the trace; works of one stream that overlap are shown one behind the other. */
-PERF_COLD_FN_ void perf_activity_event_(perf_activity_track_ *track, const perf_cell_ *c,
-                                        uint64_t at, uint64_t ticks)
-{
-    uint64_t end = at + ticks;
-
-    if (at < track->until)
-        at = track->until;
-    if (end < at)
-        end = at;
-    track->until = end;
-    perf_track_event_(track->recorder, c, at, end - at, 1);
 }
 
 /* Adds a record to its device; those beyond the 16th device are in the rows only. */
@@ -39580,7 +39572,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
     perf_unlock_(&g->lock);
 }
 
-/* Of all devices and rows, ns. */
+/* The time of all rows, ns. */
 PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
 {
     double   sum = 0;
