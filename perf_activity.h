@@ -560,7 +560,7 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_w
     if (until < from)
         until = from;
     track->until = until;
-    perf_track_add_(track->recorder, c, ticks, from, until, 1);
+    perf_track_add_(track->recorder, c, ticks, from, until - from, 1);
     return 1;
 }
 

@@ -1667,7 +1667,7 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
         ticks = perf_gpu_ticks_(s->ns / tick);
         a = perf_gpu_aim_of_(g, ring->line, s, aims);
         if (a)
-            perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, s->depth);
+            perf_track_add_(a->t, a->c, ticks, s->at, ticks, s->depth);
     }
 }
 
@@ -2006,7 +2006,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, ui
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (depth)
-        perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, depth);
+        perf_track_add_(a->t, a->c, ticks, s->at, ticks, depth);
 }
 
 /* ---- what failed, and contexts that are no more ---- */

@@ -2362,13 +2362,12 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
     return perf_cell_get_(t, id);
 }
 
-/* Counts a duration, and puts start .. end into the trace, if there is one; depth 1: outermost.
+/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.
  * Without memory for its bucket it is in the sums, and in no percentile.                         */
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks,
-                                     uint64_t start, uint64_t end, uint64_t depth)
+                                     uint64_t start, uint64_t shown, uint64_t depth)
 {
-    const uint64_t shown = end - start;
-    uint64_t       in = ticks;
+    uint64_t in = ticks;
 
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, ticks);

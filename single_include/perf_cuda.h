@@ -12447,13 +12447,12 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
     return perf_cell_get_(t, id);
 }
 
-/* Counts a duration, and puts start .. end into the trace, if there is one; depth 1: outermost.
+/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.
  * Without memory for its bucket it is in the sums, and in no percentile.                         */
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks,
-                                     uint64_t start, uint64_t end, uint64_t depth)
+                                     uint64_t start, uint64_t shown, uint64_t depth)
 {
-    const uint64_t shown = end - start;
-    uint64_t       in = ticks;
+    uint64_t in = ticks;
 
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, ticks);
@@ -34773,7 +34772,7 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
         ticks = perf_gpu_ticks_(s->ns / tick);
         a = perf_gpu_aim_of_(g, ring->line, s, aims);
         if (a)
-            perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, s->depth);
+            perf_track_add_(a->t, a->c, ticks, s->at, ticks, s->depth);
     }
 }
 
@@ -35112,7 +35111,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, ui
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (depth)
-        perf_track_add_(a->t, a->c, ticks, s->at, s->at + ticks, depth);
+        perf_track_add_(a->t, a->c, ticks, s->at, ticks, depth);
 }
 
 /* ---- what failed, and contexts that are no more ---- */
@@ -39365,7 +39364,7 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_w
     if (until < from)
         until = from;
     track->until = until;
-    perf_track_add_(track->recorder, c, ticks, from, until, 1);
+    perf_track_add_(track->recorder, c, ticks, from, until - from, 1);
     return 1;
 }
 
