@@ -3545,7 +3545,8 @@ PERF_BEGIN_DECLS
 
 /* >>warnings ---------------------------------------------------------------------------------- */
 
-/* What you should know when you read a result, as bits.  A warning never changes a number. */
+/* What you should know when you read a result, as bits, from 0 on without a gap.  A warning never
+ * changes a number.                                                                              */
 #define PERF_WARN_LIST_(X)                                                                        \
     X(PERF_WARN_UNBOUNDED,   0, "too few values to bound every interval")                         \
     X(PERF_WARN_BAD_VALUES,  1, "values that are no positive numbers were left out")              \
@@ -3701,12 +3702,15 @@ typedef struct perf_verdict {
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-#define PERF_WARN_TEXT_(name, number, text)                                                       \
-    if (bit == 1u << (number))                                                                    \
-        return text;
+#define PERF_WARN_TEXT_(name, bit, text) text,
 PERF_FN const char *perf_warning_text(uint32_t bit)
 {
-    PERF_WARN_LIST_(PERF_WARN_TEXT_)
+    static const char *const texts[] = {PERF_WARN_LIST_(PERF_WARN_TEXT_) PERF_NULL_};
+    int                      i;
+
+    for (i = 0; texts[i]; i++)
+        if (bit == 1u << i)
+            return texts[i];
     return "unknown warning";
 }
 #undef PERF_WARN_TEXT_
