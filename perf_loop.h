@@ -1720,7 +1720,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         tick = perf_race_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
-        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
+        s->entry[j].within_noise = !(perf_seq_interval(s->logs, k, 1.0 - 2.0 / level).low > 0.0);
         s->entry[j].behind = 1.0;
         if (j != r->best)
             s->entry[j].behind = perf_exp_(perf_race_centre_(s->logs, k).at + tick);
@@ -2390,8 +2390,8 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, s
 
     if (s->seen.compared)
         o.guard.seen = s->seen;
-    if (!n)
-        v = perf_verdict_start_(&o);            /* no slice has a length yet to divide by         */
+    if (!n)                                         /* no slice has a length yet to divide by     */
+        v = perf_verdict_of_(&o, PERF_NULL_, 0.0, 0.0);
     else if (!s->typical)
         v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
     else

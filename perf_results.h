@@ -366,7 +366,7 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
         check->counter = counters[check->opts.rule.metric - PERF_METRIC_INSTRUCTIONS];
     else if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
         return 0;
-    return perf_verdict_start_(&check->opts).status == PERF_OK;
+    return perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0).status == PERF_OK;
 }
 
 /* The check itself, of a file that has been read. */
@@ -609,7 +609,7 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
     memset(entry, 0, sizeof *entry);
     entry->name = like->name;
     entry->kind = PERF_CAST_(perf_baseline_kind, like->kind);
-    entry->verdict = perf_verdict_start_(&check->opts);
+    entry->verdict = perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0);
     entry->p = 1.0;
     return entry;
 }
@@ -866,16 +866,19 @@ PERF_FN double perf_logs_spread_(const double *y, size_t n)
     return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
 }
 
-/* The interval of that half width, for logs. */
-PERF_FN perf_interval perf_around_(double estimate, double half)
+/* What the rule says of a new run that differs from the saved ones by a change, known to +-half. */
+PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
+                                                const perf_judged_ *judged, double change,
+                                                double half)
 {
-    perf_interval x;
+    const perf_interval interval = {change - half, change, change + half};
+    perf_verdict        verdict = perf_verdict_of_(opts, &interval, judged->tick,
+                                                   PERF_CAST_(double, judged->k));
 
-    half += 1e-12;                                  /* rounding of the logs: ties stay ties       */
-    x.low = estimate - half;
-    x.estimate = estimate;
-    x.high = estimate + half;
-    return x;
+    verdict.pairs = 1;
+    verdict.baseline_values = judged->k;
+    verdict.candidate_values = 1;
+    return verdict;
 }
 
 /* *p: two-sided, of no change beyond the threshold; 1: no claim. */
@@ -883,28 +886,24 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 {
     const perf_compare_opts *opts = &check->opts;
     const size_t  k = judged->k;
-    perf_verdict  verdict = perf_verdict_start_(opts);
+    perf_verdict  verdict;
     perf_spread_  spread = {0.0, 0.0, 0.0, 0.0};
-    double        gap, half = PERF_INF_;
+    double        change = judged->y[k], half = PERF_INF_, gap;
 
     *p = 1.0;
-    spread.change = judged->y[k];
     if (k > 1) {
         spread = perf_spread_alone_(judged->y, k, judged->walk);
         if (judged->beside && perf_spread_beside_(check, judged->y, judged->walk, &spread))
             check->baseline->beside++;
+        change = spread.change;
         half = spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence, spread.df);
     }
-    verdict.pairs = 1;
-    verdict.baseline_values = k;
-    verdict.candidate_values = 1;
-    perf_verdict_finish_(&verdict, perf_around_(spread.change, half + judged->tick),
-                         PERF_CAST_(double, k), opts);
+    verdict = perf_judged_verdict_(opts, judged, change, half);
     if (verdict.decision == PERF_INCONCLUSIVE)
         verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
     if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
         return verdict;
-    gap = spread.change - perf_log_(verdict.threshold);
+    gap = change - perf_log_(verdict.threshold);
     if (gap < 0.0)
         gap = -gap;
     gap -= judged->tick + 1e-12;
@@ -1011,8 +1010,7 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
         return;
     half = change.se * perf_t_quantile_(1.0 - 0.5 * level, change.df);
     entry->before *= perf_exp_(change.before);
-    perf_verdict_finish_(verdict, perf_around_(change.size, half + judged->tick),
-                         PERF_CAST_(double, judged->k), &check->opts);
+    *verdict = perf_judged_verdict_(&check->opts, judged, change.size, half);
     entry->p = 2.0 * change.p;
 }
 

@@ -104,9 +104,9 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
  *   perf_step_log_         what a clock's step may hide, as a log
- *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
- *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
- *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_verdict_of_       a verdict from a log interval and what a step hides of it, over n
+ *                          measurements; without numbers where the interval is NULL
+ *   perf_verdict_cap_      withholds a decision, but never a guard's
  *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
  *   perf_rule_room_        how far a ratio is from another answer
@@ -1377,21 +1377,27 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     perf_verdict_guard_(v, &o->guard);
 }
 
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *o, const perf_interval *log_ratio,
+                                      double hidden, double n)
+{
+    perf_verdict v = perf_verdict_start_(o);
+
+    if (log_ratio)
+        perf_verdict_finish_(&v, perf_widen_(*log_ratio, hidden), n, o);
+    return v;
+}
+
 /* What the bets decided, with the interval of the log ratios, which come in the order of time and
  * are sorted; pairs: with those that have none.                                                  */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
                                              size_t pairs, const perf_compare_opts *o)
 {
-    perf_verdict  v = perf_verdict_start_(o);
-    perf_interval log_ratio;
-    int           by_median;
+    const perf_interval log_ratio = perf_seq_interval(logs, n, o->confidence);
+    perf_verdict        v = perf_verdict_of_(o, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    int                 by_median;
 
-    if (v.status != PERF_OK || !pairs)
-        return v;
     v.pairs = pairs;
     v.excluded = bets->excluded;
-    log_ratio = perf_widen_(perf_seq_interval(logs, n, o->confidence), bets->tick);
-    perf_verdict_finish_(&v, log_ratio, PERF_CAST_(double, pairs), o);
     perf_sort_values_(logs, n);
     if (perf_lopsided_(logs, n, 2.58, bets->tick))
         v.warnings |= PERF_WARN_SHAPE;
@@ -2185,10 +2191,12 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
     perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        c = perf_confidence_(confidence), local[256], *sorted;
+    double        c = confidence, local[256], *sorted;
     perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
 
+    if (!(c > 0.5 && c < 1.0))                      /* one of many questions asks for more than a */
+        c = perf_confidence_(confidence);           /* caller may                                 */
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
     sorted = perf_scratch_(local, 256, n);

@@ -7314,9 +7314,9 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
  *   perf_step_log_         what a clock's step may hide, as a log
- *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
- *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
- *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_verdict_of_       a verdict from a log interval and what a step hides of it, over n
+ *                          measurements; without numbers where the interval is NULL
+ *   perf_verdict_cap_      withholds a decision, but never a guard's
  *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
  *   perf_rule_room_        how far a ratio is from another answer
@@ -8587,21 +8587,27 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     perf_verdict_guard_(v, &o->guard);
 }
 
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *o, const perf_interval *log_ratio,
+                                      double hidden, double n)
+{
+    perf_verdict v = perf_verdict_start_(o);
+
+    if (log_ratio)
+        perf_verdict_finish_(&v, perf_widen_(*log_ratio, hidden), n, o);
+    return v;
+}
+
 /* What the bets decided, with the interval of the log ratios, which come in the order of time and
  * are sorted; pairs: with those that have none.                                                  */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
                                              size_t pairs, const perf_compare_opts *o)
 {
-    perf_verdict  v = perf_verdict_start_(o);
-    perf_interval log_ratio;
-    int           by_median;
+    const perf_interval log_ratio = perf_seq_interval(logs, n, o->confidence);
+    perf_verdict        v = perf_verdict_of_(o, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    int                 by_median;
 
-    if (v.status != PERF_OK || !pairs)
-        return v;
     v.pairs = pairs;
     v.excluded = bets->excluded;
-    log_ratio = perf_widen_(perf_seq_interval(logs, n, o->confidence), bets->tick);
-    perf_verdict_finish_(&v, log_ratio, PERF_CAST_(double, pairs), o);
     perf_sort_values_(logs, n);
     if (perf_lopsided_(logs, n, 2.58, bets->tick))
         v.warnings |= PERF_WARN_SHAPE;
@@ -9395,10 +9401,12 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
     perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        c = perf_confidence_(confidence), local[256], *sorted;
+    double        c = confidence, local[256], *sorted;
     perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
 
+    if (!(c > 0.5 && c < 1.0))                      /* one of many questions asks for more than a */
+        c = perf_confidence_(confidence);           /* caller may                                 */
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
     sorted = perf_scratch_(local, 256, n);
@@ -17673,7 +17681,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         tick = perf_race_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
-        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
+        s->entry[j].within_noise = !(perf_seq_interval(s->logs, k, 1.0 - 2.0 / level).low > 0.0);
         s->entry[j].behind = 1.0;
         if (j != r->best)
             s->entry[j].behind = perf_exp_(perf_race_centre_(s->logs, k).at + tick);
@@ -18343,8 +18351,8 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, s
 
     if (s->seen.compared)
         o.guard.seen = s->seen;
-    if (!n)
-        v = perf_verdict_start_(&o);            /* no slice has a length yet to divide by         */
+    if (!n)                                         /* no slice has a length yet to divide by     */
+        v = perf_verdict_of_(&o, PERF_NULL_, 0.0, 0.0);
     else if (!s->typical)
         v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
     else
@@ -23626,7 +23634,7 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
         check->counter = counters[check->opts.rule.metric - PERF_METRIC_INSTRUCTIONS];
     else if (check->opts.rule.metric >= PERF_METRIC_MEMORY)
         return 0;
-    return perf_verdict_start_(&check->opts).status == PERF_OK;
+    return perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0).status == PERF_OK;
 }
 
 /* The check itself, of a file that has been read. */
@@ -23869,7 +23877,7 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
     memset(entry, 0, sizeof *entry);
     entry->name = like->name;
     entry->kind = PERF_CAST_(perf_baseline_kind, like->kind);
-    entry->verdict = perf_verdict_start_(&check->opts);
+    entry->verdict = perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0);
     entry->p = 1.0;
     return entry;
 }
@@ -24126,16 +24134,19 @@ PERF_FN double perf_logs_spread_(const double *y, size_t n)
     return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
 }
 
-/* The interval of that half width, for logs. */
-PERF_FN perf_interval perf_around_(double estimate, double half)
+/* What the rule says of a new run that differs from the saved ones by a change, known to +-half. */
+PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
+                                                const perf_judged_ *judged, double change,
+                                                double half)
 {
-    perf_interval x;
+    const perf_interval interval = {change - half, change, change + half};
+    perf_verdict        verdict = perf_verdict_of_(opts, &interval, judged->tick,
+                                                   PERF_CAST_(double, judged->k));
 
-    half += 1e-12;                                  /* rounding of the logs: ties stay ties       */
-    x.low = estimate - half;
-    x.estimate = estimate;
-    x.high = estimate + half;
-    return x;
+    verdict.pairs = 1;
+    verdict.baseline_values = judged->k;
+    verdict.candidate_values = 1;
+    return verdict;
 }
 
 /* *p: two-sided, of no change beyond the threshold; 1: no claim. */
@@ -24143,28 +24154,24 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
 {
     const perf_compare_opts *opts = &check->opts;
     const size_t  k = judged->k;
-    perf_verdict  verdict = perf_verdict_start_(opts);
+    perf_verdict  verdict;
     perf_spread_  spread = {0.0, 0.0, 0.0, 0.0};
-    double        gap, half = PERF_INF_;
+    double        change = judged->y[k], half = PERF_INF_, gap;
 
     *p = 1.0;
-    spread.change = judged->y[k];
     if (k > 1) {
         spread = perf_spread_alone_(judged->y, k, judged->walk);
         if (judged->beside && perf_spread_beside_(check, judged->y, judged->walk, &spread))
             check->baseline->beside++;
+        change = spread.change;
         half = spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence, spread.df);
     }
-    verdict.pairs = 1;
-    verdict.baseline_values = k;
-    verdict.candidate_values = 1;
-    perf_verdict_finish_(&verdict, perf_around_(spread.change, half + judged->tick),
-                         PERF_CAST_(double, k), opts);
+    verdict = perf_judged_verdict_(opts, judged, change, half);
     if (verdict.decision == PERF_INCONCLUSIVE)
         verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
     if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
         return verdict;
-    gap = spread.change - perf_log_(verdict.threshold);
+    gap = change - perf_log_(verdict.threshold);
     if (gap < 0.0)
         gap = -gap;
     gap -= judged->tick + 1e-12;
@@ -24271,8 +24278,7 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
         return;
     half = change.se * perf_t_quantile_(1.0 - 0.5 * level, change.df);
     entry->before *= perf_exp_(change.before);
-    perf_verdict_finish_(verdict, perf_around_(change.size, half + judged->tick),
-                         PERF_CAST_(double, judged->k), &check->opts);
+    *verdict = perf_judged_verdict_(&check->opts, judged, change.size, half);
     entry->p = 2.0 * change.p;
 }
 

@@ -407,6 +407,8 @@ static void sequential_edges(void)
         CHECK(perf_seq_add(&s, 2.0, 1.0) == (i < 6 ? PERF_INCONCLUSIVE : PERF_ACCEPT), "pair %d", i);
     CHECK(perf_seq_add(&s, 0.0, 1.0) == PERF_ACCEPT && perf_seq_add(&s, 1.0, 9.0) == PERF_ACCEPT &&
               s.decided_at == 7 && s.pairs == 8 && s.excluded == 1, "what is decided stays, and is told");
+    q = perf_seq_interval(d, 64, 1.0 - 1e-8);   /* a race of many, at 0.999999 for all of them */
+    CHECK(isfinite(q.estimate) && isfinite(q.low) && isfinite(q.high), "surer than one may ask: %g", q.estimate);
     q = perf_seq_interval(d, 0, 0.0);
     CHECK(!isfinite(q.low) && !isfinite(q.high), "no data, no bounds");
     for (i = 0; i < 64; i++)
