@@ -23379,8 +23379,9 @@ typedef struct perf_baseline {
 #endif
 
 /* Compares what this process has measured with the file.  All entries together are one family of
- * questions, corrected after Holm.  opts NULL: defaults.  Any file is safe to read: one that is no
- * baseline gives a status and the byte.  Free the result, whatever its status.                   */
+ * questions, corrected after Holm.  A loop that one process saved in several runs counts once.
+ * opts NULL: defaults.  Any file is safe to read: one that is no baseline gives a status and the
+ * byte.  Free the result, whatever its status.                                                   */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
@@ -23496,6 +23497,7 @@ PERF_FN int perf_read_first_(const perf_read_ *file, size_t at);
 PERF_COLD_DECL_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
                                                         const perf_read_entry_ *like);
 PERF_COLD_DECL_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like);
+PERF_COLD_DECL_ int perf_figures_have_(const perf_checking_ *check, size_t at);
 PERF_COLD_DECL_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                       const perf_read_entry_ *like, int saved,
                                       perf_figures_ *found);
@@ -23918,6 +23920,46 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     perf_baseline_since_(check, &judged, &saved, entry);
 }
 
+/* 1: one process made both ids: "2026-11-21T12:00:00Z 4711" and one with another time, or with a
+ * number behind it.                                                                              */
+PERF_COLD_FN_ int perf_run_relatives_(const char *a, const char *b)
+{
+    const size_t from = sizeof "2026-11-21T12:00:00Z";
+    size_t       length;
+
+    if (strlen(a) < from || strlen(b) < from || a[from - 2] != 'Z' || b[from - 2] != 'Z')
+        return 0;
+    length = strcspn(a + from, " ");
+    return length == strcspn(b + from, " ") && !strncmp(a + from, b + from, length);
+}
+
+/* 1: a process has saved this loop in both runs: as many slices, of the same lengths. */
+PERF_COLD_FN_ int perf_read_again_(const perf_read_ *a, const perf_read_entry_ *x,
+                                   const perf_read_ *b, const perf_read_entry_ *y)
+{
+    return x->of_run >= 0 && y->of_run >= 0 && x->values > 1 && x->values == y->values &&
+           perf_run_relatives_(a->run[x->of_run].id, b->run[y->of_run].id) &&
+           !memcmp(a->value + x->value, b->value + y->value, x->values * sizeof *a->value);
+}
+
+/* 1: entry `at` in order of the file is a measurement of this run, or of another saved one: each
+ * add saves all loops of its process, those of its earlier adds, too.                            */
+PERF_COLD_FN_ int perf_figures_have_(const perf_checking_ *check, size_t at)
+{
+    const perf_read_       *old = check->old, *now = check->now;
+    const perf_read_entry_ *entry = old->order[at];
+    size_t                  i;
+
+    for (i = at; i-- > 0 && perf_read_same_(old, i, entry);)
+        if (old->order[i]->of_run != entry->of_run &&
+            perf_read_again_(old, old->order[i], old, entry))
+            return 1;
+    for (i = perf_read_find_(now, entry); perf_read_same_(now, i, entry); i++)
+        if (perf_read_again_(now, now->order[i], old, entry))
+            return 1;
+    return 0;
+}
+
 /* The figures of the entries like this one, of the runs that count; saved 0: of this run. */
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
@@ -23937,6 +23979,8 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
                 found->rejected = entry->of_run;
             continue;
         }
+        if (saved && perf_figures_have_(check, at))
+            continue;
         figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
         if (!(figure > 0.0))
             continue;

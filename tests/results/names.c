@@ -111,6 +111,36 @@ static void baseline_tells_long_names(void)
     perf_baseline_free(&b);
 }
 
+/* A process that adds a run after each of its loops saves the first ones again and again: that is one
+ * measurement, not eight that agree.                                                              */
+static void one_measurement_in_many_runs(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/many.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = 1;
+    perf_reset();
+    bench("first", 1000);
+    for (k = 0; k < 8; k++) {
+        o.now.time_s = 1.79e9 + k * 60;         /* the ids differ, and are of one process          */
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    b = perf_baseline_check(path, &o);          /* of the same loop                                */
+    CHECK(b.runs == 8 && b.entries == 1 && b.entry[0].runs == 0 && b.entry[0].decision == PERF_INCONCLUSIVE,
+          "%lu runs, %lu entries", (unsigned long)b.runs, (unsigned long)b.entries);
+    perf_baseline_free(&b);
+    perf_reset();
+    bench("first", 1003);
+    o.now.time_s += 60;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.entries == 1 && b.entry[0].runs == 1 && b.decision == PERF_INCONCLUSIVE, "%lu runs",
+          b.entries ? (unsigned long)b.entry[0].runs : 0);
+    perf_baseline_free(&b);
+}
+
 /* Adds of one process within a second are runs of their own, but for those of one id; a check takes
  * the newest of them for this run.                                                                */
 static void adds_of_one_second(void)
@@ -146,8 +176,11 @@ static void adds_of_one_second(void)
           (unsigned long)b.runs, (unsigned long)b.entries);
     perf_baseline_free(&b);
     o.now.run = NULL;
-    for (k = 0; k < 33; k++)                    /* the oldest go, and every id stays one run's     */
+    for (k = 0; k < 33; k++) {                  /* the oldest go, and every id stays one run's     */
+        perf_reset();
+        bench("one", 1100 + (unsigned)k);
         CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
     b = perf_baseline_check(path, &o);
     CHECK(b.runs == 30 && b.entries == 1 && b.entry[0].runs == 29, "%lu runs, %lu entries",
           (unsigned long)b.runs, (unsigned long)b.entries);
@@ -275,6 +308,7 @@ int main(int argc, char **argv)
     snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
     baseline_tells_long_names();
     adds_of_one_second();
+    one_measurement_in_many_runs();
     equal_names();
     many_equal_names();
     interrupted();
