@@ -1630,8 +1630,9 @@ PERF_OURS_ static void perf_main_exit_(void)
 }
 
 #if defined(__GNUC__)
-/* A body's exit(0) does not hide a REJECT.  Nobody may call exit() twice: it runs last, behind the
- * report (PERF_AT_EXIT), and ends the program.                                                   */
+/* A body's exit(0) does not hide a REJECT; nor does a number of its own, which ours replaces.
+ * Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and ends the
+ * program.                                                                                       */
 PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
 {
     if (!perf_main_status_)

@@ -117,9 +117,9 @@ typedef struct perf_baseline {
 #endif
 
 /* Compares what this process has measured with the file.  All entries together are one family of
- * questions, corrected after Holm.  A loop that one process saved in several runs counts once.
- * opts NULL: defaults.  Any file is safe to read: one that is no baseline gives a status and the
- * byte.  Free the result, whatever its status.                                                   */
+ * questions, corrected after Holm.  A loop that one process saved in several runs counts once,
+ * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: one that is no
+ * baseline gives a status and the byte.  Free the result, whatever its status.                   */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
@@ -477,7 +477,6 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baselin
 
     if (check->now->runs)
         own = perf_baseline_own_(check, !opts->now.run);
-
     for (i = 0; check->now->runs && i < check->old->runs; i++) {
         perf_read_run_ *run = &check->old->run[i];
         const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
@@ -676,8 +675,8 @@ PERF_COLD_FN_ int perf_read_again_(const perf_read_ *a, const perf_read_entry_ *
                                    const perf_read_ *b, const perf_read_entry_ *y)
 {
     return x->of_run >= 0 && y->of_run >= 0 && x->values > 1 && x->values == y->values &&
-           perf_run_relatives_(a->run[x->of_run].id, b->run[y->of_run].id) &&
-           !memcmp(a->value + x->value, b->value + y->value, x->values * sizeof *a->value);
+           !memcmp(a->value + x->value, b->value + y->value, x->values * sizeof *a->value) &&
+           perf_run_relatives_(a->run[x->of_run].id, b->run[y->of_run].id);
 }
 
 /* 1: entry `at` in order of the file is a measurement of this run, or of another saved one: each

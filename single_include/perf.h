@@ -7301,15 +7301,16 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 
 /* Interval of the median log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  At the pair where the bets decide, it excludes the threshold; if you go on and the
- * median comes back over it, the interval follows.  Unbounded below 7 pairs (95 %), and when there
- * is no memory above 256.  About 2 log2(n) passes over the data.                                 */
+ * median comes back over it, the interval follows.  confidence: .5 to below 1, 0 is .95.  Unbounded
+ * below 7 pairs (95 %), for another confidence, and when there is no memory above 256.  About
+ * 2 log2(n) passes over the data.                                                                */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
  *   perf_step_log_         what a clock's step may hide, as a log
  *   perf_verdict_of_       a verdict from a log interval and what a step hides of it, over n
- *                          measurements; without numbers where the interval is NULL
+ *                          measurements; without numbers if that is NULL, or opts are refused
  *   perf_verdict_cap_      withholds a decision, but never a guard's
  *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
@@ -8586,7 +8587,7 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *o, const perf_int
 {
     perf_verdict v = perf_verdict_start_(o);
 
-    if (log_ratio)
+    if (log_ratio && v.status == PERF_OK)
         perf_verdict_finish_(&v, perf_widen_(*log_ratio, hidden), n, o);
     return v;
 }
@@ -9399,8 +9400,8 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
 
-    if (!(c > 0.5 && c < 1.0))                      /* one of many questions asks for more than a */
-        c = perf_confidence_(confidence);           /* caller may                                 */
+    if (!(c > 0.999999 && c < 1.0))                 /* that much a race of many asks for each     */
+        c = perf_confidence_(confidence);
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
     sorted = perf_scratch_(local, 256, n);
@@ -23379,9 +23380,9 @@ typedef struct perf_baseline {
 #endif
 
 /* Compares what this process has measured with the file.  All entries together are one family of
- * questions, corrected after Holm.  A loop that one process saved in several runs counts once.
- * opts NULL: defaults.  Any file is safe to read: one that is no baseline gives a status and the
- * byte.  Free the result, whatever its status.                                                   */
+ * questions, corrected after Holm.  A loop that one process saved in several runs counts once,
+ * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: one that is no
+ * baseline gives a status and the byte.  Free the result, whatever its status.                   */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
@@ -23739,7 +23740,6 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baselin
 
     if (check->now->runs)
         own = perf_baseline_own_(check, !opts->now.run);
-
     for (i = 0; check->now->runs && i < check->old->runs; i++) {
         perf_read_run_ *run = &check->old->run[i];
         const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
@@ -23938,8 +23938,8 @@ PERF_COLD_FN_ int perf_read_again_(const perf_read_ *a, const perf_read_entry_ *
                                    const perf_read_ *b, const perf_read_entry_ *y)
 {
     return x->of_run >= 0 && y->of_run >= 0 && x->values > 1 && x->values == y->values &&
-           perf_run_relatives_(a->run[x->of_run].id, b->run[y->of_run].id) &&
-           !memcmp(a->value + x->value, b->value + y->value, x->values * sizeof *a->value);
+           !memcmp(a->value + x->value, b->value + y->value, x->values * sizeof *a->value) &&
+           perf_run_relatives_(a->run[x->of_run].id, b->run[y->of_run].id);
 }
 
 /* 1: entry `at` in order of the file is a measurement of this run, or of another saved one: each
@@ -27771,8 +27771,9 @@ PERF_OURS_ static void perf_main_exit_(void)
 }
 
 #if defined(__GNUC__)
-/* A body's exit(0) does not hide a REJECT.  Nobody may call exit() twice: it runs last, behind the
- * report (PERF_AT_EXIT), and ends the program.                                                   */
+/* A body's exit(0) does not hide a REJECT; nor does a number of its own, which ours replaces.
+ * Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and ends the
+ * program.                                                                                       */
 PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
 {
     if (!perf_main_status_)

@@ -3800,15 +3800,16 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 
 /* Interval of the median log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  At the pair where the bets decide, it excludes the threshold; if you go on and the
- * median comes back over it, the interval follows.  Unbounded below 7 pairs (95 %), and when there
- * is no memory above 256.  About 2 log2(n) passes over the data.                                 */
+ * median comes back over it, the interval follows.  confidence: .5 to below 1, 0 is .95.  Unbounded
+ * below 7 pairs (95 %), for another confidence, and when there is no memory above 256.  About
+ * 2 log2(n) passes over the data.                                                                */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_compare_opts_resolved_  options with their defaults filled in (NULL: all)
  *   perf_step_log_         what a clock's step may hide, as a log
  *   perf_verdict_of_       a verdict from a log interval and what a step hides of it, over n
- *                          measurements; without numbers where the interval is NULL
+ *                          measurements; without numbers if that is NULL, or opts are refused
  *   perf_verdict_cap_      withholds a decision, but never a guard's
  *   perf_pairs_judge_      a verdict from the bets on pairs and the log ratios of those
  *   perf_summarize_series_  a summary where neighbours in time may be alike (40 values)
@@ -5085,7 +5086,7 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *o, const perf_int
 {
     perf_verdict v = perf_verdict_start_(o);
 
-    if (log_ratio)
+    if (log_ratio && v.status == PERF_OK)
         perf_verdict_finish_(&v, perf_widen_(*log_ratio, hidden), n, o);
     return v;
 }
@@ -5898,8 +5899,8 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
 
-    if (!(c > 0.5 && c < 1.0))                      /* one of many questions asks for more than a */
-        c = perf_confidence_(confidence);           /* caller may                                 */
+    if (!(c > 0.999999 && c < 1.0))                 /* that much a race of many asks for each     */
+        c = perf_confidence_(confidence);
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
     sorted = perf_scratch_(local, 256, n);

@@ -141,6 +141,18 @@ static void one_measurement_in_many_runs(void)
     perf_baseline_free(&b);
 }
 
+/* Adds runs to the file, each of a measurement of its own. */
+static void add_measured(const perf_results_opts *opts, unsigned runs, unsigned ns)
+{
+    unsigned k;
+
+    for (k = 0; k < runs; k++) {
+        perf_reset();
+        bench("one", ns + k);
+        CHECK(perf_baseline_add(path, opts) == PERF_OK, "add");
+    }
+}
+
 /* Adds of one process within a second are runs of their own, but for those of one id; a check takes
  * the newest of them for this run.                                                                */
 static void adds_of_one_second(void)
@@ -154,11 +166,7 @@ static void adds_of_one_second(void)
     (void)remove(path);
     o.now.no_scopes = 1;
     o.now.time_s = 1.79e9;
-    for (k = 0; k < 8; k++) {
-        perf_reset();
-        bench("one", 1000 + (unsigned)k);
-        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
-    }
+    add_measured(&o.now, 8, 1000);
     b = perf_baseline_check(path, &o);
     CHECK(b.runs == 8 && b.entries == 1 && b.entry[0].runs == 7, "%lu runs, %lu entries",
           (unsigned long)b.runs, (unsigned long)b.entries);
@@ -176,11 +184,7 @@ static void adds_of_one_second(void)
           (unsigned long)b.runs, (unsigned long)b.entries);
     perf_baseline_free(&b);
     o.now.run = NULL;
-    for (k = 0; k < 22; k++) {                  /* the oldest go, and every id stays one run's     */
-        perf_reset();
-        bench("one", 1100 + (unsigned)k);
-        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
-    }
+    add_measured(&o.now, 22, 1100);             /* the oldest go, and every id stays one run's     */
     b = perf_baseline_check(path, &o);
     CHECK(b.runs == 30 && b.entries == 1 && b.entry[0].runs == 29, "%lu runs, %lu entries",
           (unsigned long)b.runs, (unsigned long)b.entries);

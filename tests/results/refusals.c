@@ -37,6 +37,8 @@ static void texts(void)
     for (known = 0, i = 0; i < 32; i++)
         known += strcmp(perf_warning_text(UINT32_C(1) << i), "unknown warning") != 0;
     CHECK(known > 10 && known < 32, "%d warnings have a text", known);
+    CHECK(strstr(perf_warning_text(PERF_WARN_PAUSES), "cost of pauses") && strstr(perf_warning_text(PERF_WARN_CLOCK), "clock"),
+          "the texts are those of their bits");
     for (i = 0; i < PERF_BY_ALL_; i++)
         CHECK(*perf_diagnosis_text((perf_bound_by)i), "bound %d", i);
     CHECK(!strcmp(perf_decision_text(PERF_ACCEPT), "ACCEPT") &&
