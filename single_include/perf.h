@@ -23954,6 +23954,8 @@ PERF_COLD_FN_ int perf_figures_have_(const perf_checking_ *check, size_t at)
         if (old->order[i]->of_run != entry->of_run &&
             perf_read_again_(old, old->order[i], old, entry))
             return 1;
+    if (check->count_own)
+        return 0;
     for (i = perf_read_find_(now, entry); perf_read_same_(now, i, entry); i++)
         if (perf_read_again_(now, now->order[i], old, entry))
             return 1;

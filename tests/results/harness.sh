@@ -528,6 +528,29 @@ try 'nothing.c compiles' gcc -O2 -I"$root" nothing.c -o bench
 ./bench --budget 0.05 >out 2>&1 || true
 try 'an empty body is named' grep -Eq 'little more than an empty loop|deleted the body' out
 
+# The run that was just added counts in what its baseline can find: it alone differs.
+cat >outlook.c <<'C'
+#include <stdint.h>
+#include <stdlib.h>
+uint64_t planted_clock(void);
+#define PERF_CLOCK_FN planted_clock
+#define PERF_MAIN 1
+#include "perf.h"
+static uint64_t at = 1;
+uint64_t planted_clock(void) { return at += 2; }
+PERF_BENCH(planted)
+{
+    const uint64_t step = strtoull(getenv("STEP"), NULL, 10);
+    while (perf_bench_next(&b))
+        at += step;
+}
+C
+try 'outlook.c compiles' gcc -O1 -I"$root" outlook.c -o bench
+for i in 1 2 3 4 5; do
+    STEP=1000 run 0 "^outlook.json: $i run" --budget 0.01 --add outlook.json
+done
+STEP=1300 run 0 '^outlook.json: 6 runs .* a check finds [+]' --budget 0.01 --add outlook.json
+
 # other compilers and settings: they register and run
 build gcc g++ -O0
 run 0 '^mul' --filter mul --budget 0.02
